@@ -1,0 +1,3 @@
+//! The project's own automation: `cargo xtask test`.
+
+fn main() {}
