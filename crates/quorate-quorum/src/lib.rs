@@ -1,7 +1,34 @@
 //! Quorum systems: named constructions, a quorum for every site, a live one when sites are down.
 
+mod error;
+mod kind;
+mod listed;
+mod majority;
+mod measure;
+mod price;
 mod site;
 mod system;
+mod text;
+mod weighted;
 
+pub use error::QuorumError;
+pub use kind::{Kind, build};
+pub use listed::{Listed, check_meets};
+pub use majority::Majority;
+pub use measure::LoadBounds;
 pub use site::{SiteId, SiteSet};
 pub use system::QuorumSystem;
+pub use text::Line;
+pub use weighted::{VOTES_MAX, Weighted};
+
+/// The most sites a cluster may have here.
+pub const SITES_MAX: usize = 1 << 16;
+
+/// Refuses a number of sites that no construction takes.
+fn check_sites(n: usize) -> Result<(), QuorumError> {
+    match n {
+        0 => Err(QuorumError::NoSites),
+        1..=SITES_MAX => Ok(()),
+        _ => Err(QuorumError::TooManySites(n)),
+    }
+}

@@ -2,12 +2,23 @@
 
 use std::fmt::Debug;
 
-use crate::{SiteId, SiteSet};
+use crate::measure::{self, LoadBounds};
+use crate::{QuorumError, SiteId, SiteSet};
 
 /// A quorum system over the sites `0..n`: sets of sites of which any two meet.
 ///
 /// Any set that one of the `pick`s returns is a quorum of the *whole* cluster, chosen with an eye
 /// to who is up. Two sites with different suspicions therefore still pick sets that meet.
+///
+/// ```
+/// use quorate_quorum::{Majority, QuorumSystem, SiteId, SiteSet};
+/// let system = Majority::new(5)?;
+/// let mut live = SiteSet::full(5);
+/// live.remove(SiteId::new(3));
+/// let quorum = system.pick_for(SiteId::new(2), &live).expect("4 of 5 are up");
+/// assert_eq!(quorum.to_string(), "{1 3 5}");
+/// # Ok::<(), quorate_quorum::QuorumError>(())
+/// ```
 pub trait QuorumSystem: Debug + Send + Sync {
     /// The construction and its size, for people: `majority of 5`.
     fn name(&self) -> String;
@@ -31,10 +42,48 @@ pub trait QuorumSystem: Debug + Send + Sync {
 
     /// A quorum of sites in `live`, the cheapest if sites of `prefer` are cheaper the earlier they
     /// stand and the rest come last; `None` if `live` contains no quorum.
+    ///
+    /// A site costs its place in `prefer`, counted from 1, any other site one more than the last of
+    /// them, and a quorum the sum of its members: with an empty `prefer` the smallest live quorum
+    /// wins. The same question always gets the same answer. Sites the cluster does not have are
+    /// passed over.
     fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet>;
 
     /// The quorum of `site`: its own when all are up, the nearest live one otherwise.
     ///
-    /// Deterministic; with all sites up it contains `site` wherever the construction allows.
+    /// Deterministic; with all sites up it contains `site` in every construction that is built from
+    /// a number of sites. Where no quorum of the minimal form contains `site`, it is one of them
+    /// and `site` itself, which costs no message. `None` if `live` contains no quorum, if the
+    /// cluster has no such site, or if a [`Listed`](crate::Listed) system gives it none.
     fn pick_for(&self, site: SiteId, live: &SiteSet) -> Option<SiteSet>;
+
+    /// How many sites may fail, whichever they are, so that a quorum is left.
+    ///
+    /// # Errors
+    ///
+    /// [`QuorumError::TooLarge`] where there is no formula and the search for the smallest set that
+    /// hits every quorum would take too long.
+    fn resilience(&self) -> Result<usize, QuorumError> {
+        measure::resilience_by_search(self)
+    }
+
+    /// The probability that a quorum is live when each site is up with its own probability in `up`,
+    /// independently of the others.
+    ///
+    /// # Errors
+    ///
+    /// `up` is not one probability for each site, or the exact answer would take too long
+    /// ([`QuorumError::TooLarge`]): without a formula it is found up to 24 sites.
+    fn availability(&self, up: &[f64]) -> Result<f64, QuorumError> {
+        measure::availability_by_branching(self, up)
+    }
+
+    /// Bounds of the load: the share of all accesses that must reach the busiest site.
+    ///
+    /// Equal where a closed form is known. Otherwise with c the smallest quorum's size the lower
+    /// bound is max(1/c, c/N), and the upper one the load when every site uses its own quorum
+    /// equally often.
+    fn load_bounds(&self) -> LoadBounds {
+        measure::load_by_size(self)
+    }
 }

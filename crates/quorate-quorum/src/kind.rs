@@ -1,0 +1,79 @@
+//! The constructions by name.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::{Majority, QuorumError, QuorumSystem, Weighted};
+
+/// A construction that gives a quorum system for every number of sites.
+///
+/// ```
+/// use quorate_quorum::{Kind, QuorumSystem, build};
+/// let kind: Kind = "majority".parse()?;
+/// assert_eq!(build(kind, 5)?.max_size(), 3);
+/// for kind in Kind::all() {
+///     println!("{kind}: {}", kind.description());
+/// }
+/// # Ok::<(), quorate_quorum::QuorumError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// [`Majority`].
+    Majority,
+    /// [`Weighted`], with two votes for the first site where n is even.
+    Weighted,
+}
+
+impl Kind {
+    /// All constructions, in the order of the catalogue.
+    pub fn all() -> &'static [Kind] {
+        &[Self::Majority, Self::Weighted]
+    }
+
+    /// The name that people write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Majority => "majority",
+            Self::Weighted => "weighted",
+        }
+    }
+
+    /// What its quorums are, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Majority => "any more than half of the sites: survives the most failures",
+            Self::Weighted => {
+                "more than half of the votes: as majority, but without ties for even N"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = QuorumError;
+
+    fn from_str(name: &str) -> Result<Self, QuorumError> {
+        let found = Self::all().iter().find(|kind| kind.name() == name);
+        found.copied().ok_or_else(|| QuorumError::UnknownKind(name.to_owned()))
+    }
+}
+
+/// The quorum system of this kind over `n` sites.
+///
+/// # Errors
+///
+/// `n` is 0 or above [`SITES_MAX`](crate::SITES_MAX); every other number fits every kind.
+pub fn build(kind: Kind, n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError> {
+    Ok(match kind {
+        Kind::Majority => Arc::new(Majority::new(n)?),
+        Kind::Weighted => Arc::new(Weighted::without_ties(n)?),
+    })
+}

@@ -1,0 +1,8 @@
+//! The laws of quorum systems, checked by enumeration, and the values of the literature.
+
+mod broken;
+mod laws;
+mod listed;
+mod table;
+mod tools;
+mod weighted;
