@@ -4,14 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::{Majority, QuorumError, QuorumSystem, Weighted};
+use crate::{Grid, Majority, QuorumError, QuorumSystem, Weighted};
 
 /// A construction that gives a quorum system for every number of sites.
 ///
 /// ```
 /// use quorate_quorum::{Kind, QuorumSystem, build};
-/// let kind: Kind = "majority".parse()?;
-/// assert_eq!(build(kind, 5)?.max_size(), 3);
+/// let kind: Kind = "grid".parse()?;
+/// assert_eq!(build(kind, 9)?.max_size(), 5);
 /// for kind in Kind::all() {
 ///     println!("{kind}: {}", kind.description());
 /// }
@@ -24,12 +24,14 @@ pub enum Kind {
     Majority,
     /// [`Weighted`], with two votes for the first site where n is even.
     Weighted,
+    /// [`Grid`].
+    Grid,
 }
 
 impl Kind {
     /// All constructions, in the order of the catalogue.
     pub fn all() -> &'static [Kind] {
-        &[Self::Majority, Self::Weighted]
+        &[Self::Majority, Self::Weighted, Self::Grid]
     }
 
     /// The name that people write.
@@ -37,6 +39,7 @@ impl Kind {
         match self {
             Self::Majority => "majority",
             Self::Weighted => "weighted",
+            Self::Grid => "grid",
         }
     }
 
@@ -47,6 +50,7 @@ impl Kind {
             Self::Weighted => {
                 "more than half of the votes: as majority, but without ties for even N"
             }
+            Self::Grid => "a row and a column of a square: about 2 sqrt(N) sites",
         }
     }
 }
@@ -75,5 +79,6 @@ pub fn build(kind: Kind, n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError>
     Ok(match kind {
         Kind::Majority => Arc::new(Majority::new(n)?),
         Kind::Weighted => Arc::new(Weighted::without_ties(n)?),
+        Kind::Grid => Arc::new(Grid::new(n)?),
     })
 }

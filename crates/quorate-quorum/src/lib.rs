@@ -1,6 +1,7 @@
 //! Quorum systems: named constructions, a quorum for every site, a live one when sites are down.
 
 mod error;
+mod grid;
 mod kind;
 mod listed;
 mod majority;
@@ -12,6 +13,7 @@ mod text;
 mod weighted;
 
 pub use error::QuorumError;
+pub use grid::Grid;
 pub use kind::{Kind, build};
 pub use listed::{Listed, check_meets};
 pub use majority::Majority;

@@ -32,13 +32,15 @@ macro_rules! row {
     };
 }
 
-const TABLE: [Row; 6] = [
+const TABLE: [Row; 8] = [
     row!(Majority 3: 3 of 2..2, 1, 0.667, 0.02800, 0.21600, true),
     row!(Majority 5: 10 of 3..3, 2, 0.6, 0.00856, 0.16308, true),
     row!(Majority 7: 35 of 4..4, 3, 0.571, 0.00273, 0.12604, true),
     row!(Majority 9: 126 of 5..5, 4, 0.556, 0.00089, 0.09881, true),
     row!(Majority 4: 4 of 3..3, 1, 0.75, 0.05230, 0.34830, false),
     row!(Majority 8: 56 of 5..5, 3, 0.625, 0.00502, 0.19410, false),
+    row!(Grid 9: 9 of 5..5, 2, 0.556, 0.03331, 0.41056, false),
+    row!(Grid 16: 16 of 7..7, 3, 0.4375, 0.02489, 0.48944, false),
 ];
 
 #[test]
