@@ -4,14 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::{Grid, Majority, QuorumError, QuorumSystem, Weighted};
+use crate::{Grid, Majority, Plane, QuorumError, QuorumSystem, Weighted};
 
 /// A construction that gives a quorum system for every number of sites.
 ///
 /// ```
 /// use quorate_quorum::{Kind, QuorumSystem, build};
-/// let kind: Kind = "grid".parse()?;
-/// assert_eq!(build(kind, 9)?.max_size(), 5);
+/// let kind: Kind = "plane".parse()?;
+/// assert_eq!(build(kind, 13)?.max_size(), 4);
 /// for kind in Kind::all() {
 ///     println!("{kind}: {}", kind.description());
 /// }
@@ -26,12 +26,14 @@ pub enum Kind {
     Weighted,
     /// [`Grid`].
     Grid,
+    /// [`Plane`].
+    Plane,
 }
 
 impl Kind {
     /// All constructions, in the order of the catalogue.
     pub fn all() -> &'static [Kind] {
-        &[Self::Majority, Self::Weighted, Self::Grid]
+        &[Self::Majority, Self::Weighted, Self::Grid, Self::Plane]
     }
 
     /// The name that people write.
@@ -40,6 +42,7 @@ impl Kind {
             Self::Majority => "majority",
             Self::Weighted => "weighted",
             Self::Grid => "grid",
+            Self::Plane => "plane",
         }
     }
 
@@ -51,6 +54,7 @@ impl Kind {
                 "more than half of the votes: as majority, but without ties for even N"
             }
             Self::Grid => "a row and a column of a square: about 2 sqrt(N) sites",
+            Self::Plane => "a line of a projective plane: about sqrt(N) sites, evenly loaded",
         }
     }
 }
@@ -80,5 +84,6 @@ pub fn build(kind: Kind, n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError>
         Kind::Majority => Arc::new(Majority::new(n)?),
         Kind::Weighted => Arc::new(Weighted::without_ties(n)?),
         Kind::Grid => Arc::new(Grid::new(n)?),
+        Kind::Plane => Arc::new(Plane::new(n)?),
     })
 }

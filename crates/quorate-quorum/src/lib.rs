@@ -1,11 +1,14 @@
 //! Quorum systems: named constructions, a quorum for every site, a live one when sites are down.
 
+mod difference;
+mod distinct;
 mod error;
 mod grid;
 mod kind;
 mod listed;
 mod majority;
 mod measure;
+mod plane;
 mod price;
 mod site;
 mod system;
@@ -18,6 +21,7 @@ pub use kind::{Kind, build};
 pub use listed::{Listed, check_meets};
 pub use majority::Majority;
 pub use measure::LoadBounds;
+pub use plane::Plane;
 pub use site::{SiteId, SiteSet};
 pub use system::QuorumSystem;
 pub use text::Line;

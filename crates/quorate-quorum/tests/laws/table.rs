@@ -32,7 +32,7 @@ macro_rules! row {
     };
 }
 
-const TABLE: [Row; 8] = [
+const TABLE: [Row; 10] = [
     row!(Majority 3: 3 of 2..2, 1, 0.667, 0.02800, 0.21600, true),
     row!(Majority 5: 10 of 3..3, 2, 0.6, 0.00856, 0.16308, true),
     row!(Majority 7: 35 of 4..4, 3, 0.571, 0.00273, 0.12604, true),
@@ -41,6 +41,8 @@ const TABLE: [Row; 8] = [
     row!(Majority 8: 56 of 5..5, 3, 0.625, 0.00502, 0.19410, false),
     row!(Grid 9: 9 of 5..5, 2, 0.556, 0.03331, 0.41056, false),
     row!(Grid 16: 16 of 7..7, 3, 0.4375, 0.02489, 0.48944, false),
+    row!(Plane 7: 7 of 3..3, 2, 0.429, 0.00681, 0.15197, true),
+    row!(Plane 13: 13 of 4..4, 3, 0.308, 0.00142, 0.11177, false),
 ];
 
 #[test]

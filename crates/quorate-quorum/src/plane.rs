@@ -1,0 +1,194 @@
+//! Finite projective planes: the lines through the sites.
+
+use crate::difference::{order_for, perfect, points};
+use crate::distinct::distinct;
+use crate::measure::{self, LoadBounds, ratio};
+use crate::price::{Prices, nearest};
+use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+
+/// The lines of a projective plane whose points are the sites (Maekawa 1985).
+///
+/// The plane of order q has q² + q + 1 points and as many lines, of q + 1 points each; any two meet
+/// in exactly one. No system spreads its load better. Planes exist here for the prime q and for 4,
+/// 8, 9 and 16, so for 7, 13, 21, 31, 57, 73, 91, 133, 183, 273, 307, … sites. Any other n *folds*
+/// the next larger plane: point i is played by site i mod n. Lines still meet, some become shorter,
+/// and those that then contain another are left out.
+///
+/// Line i is B + i for a perfect difference set B with 0 in it, so line i is the quorum of site i.
+///
+/// ```
+/// use quorate_quorum::{Plane, QuorumSystem};
+/// let lines: Vec<_> = Plane::new(7)?.quorums().map(|line| line.to_string()).collect();
+/// assert_eq!(lines[..3], ["{1 2 4}", "{2 3 5}", "{3 4 6}"]);
+/// assert_eq!(Plane::new(10)?.name(), "plane of 10, folded from 13");
+/// # Ok::<(), quorate_quorum::QuorumError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plane {
+    n: usize,
+    /// B, as points of the plane.
+    base: Vec<usize>,
+    /// How many points, and lines, the plane has: n or more.
+    points: usize,
+    /// The lines of the minimal form.
+    lines: Vec<usize>,
+    /// The line of each site.
+    own: Vec<usize>,
+    sizes: (usize, usize),
+}
+
+impl Plane {
+    /// The lines of the plane with `n` points, or of the next larger one folded onto `n` sites.
+    ///
+    /// # Errors
+    ///
+    /// `n` is 0 or above [`SITES_MAX`](crate::SITES_MAX).
+    pub fn new(n: usize) -> Result<Self, QuorumError> {
+        check_sites(n)?;
+        let order = order_for(n);
+        let points = points(order);
+        let sizes = (order + 1, order + 1);
+        let all: Vec<_> = (0..points).collect();
+        let own = all[..n].to_vec();
+        let mut plane = Self { n, base: perfect(order), points, lines: all, own, sizes };
+        if n < points {
+            plane.lines = plane.minimal();
+            plane.own = plane.owners();
+            let sizes = plane.lines.iter().map(|line| plane.members(*line).len());
+            let least = sizes.clone().min().expect("a plane has lines");
+            plane.sizes = (least, sizes.max().unwrap_or(least));
+        }
+        Ok(plane)
+    }
+
+    /// The points on a line, before they are folded.
+    fn points_of(&self, line: usize) -> impl Iterator<Item = usize> + '_ {
+        self.base.iter().map(move |at| (at + line) % self.points)
+    }
+
+    /// The sites on a line, one as often as it plays several of its points.
+    fn sites_of(&self, line: usize) -> impl Iterator<Item = SiteId> + '_ {
+        self.points_of(line).map(|point| SiteId::new(point % self.n))
+    }
+
+    /// The sites on a line, in order.
+    fn members(&self, line: usize) -> Vec<SiteId> {
+        let mut members: Vec<_> = self.sites_of(line).collect();
+        members.sort_unstable();
+        members.dedup();
+        members
+    }
+
+    fn line(&self, line: usize) -> SiteSet {
+        self.sites_of(line).collect()
+    }
+
+    /// The lines through a site, starting with its own by number.
+    fn lines_through(&self, site: usize) -> impl Iterator<Item = usize> + '_ {
+        (site..self.points).step_by(self.n).flat_map(move |point| {
+            self.base.iter().map(move |at| (self.points + point - at) % self.points)
+        })
+    }
+
+    /// The folded lines that contain no other, one of each that are equal.
+    ///
+    /// Two lines share one point. If all sites of one are on the other too, each further point of
+    /// the first is played by a site that plays several: few lines can lie inside another.
+    fn minimal(&self) -> Vec<usize> {
+        let shared = |point: usize| point % self.n + self.n < self.points;
+        let inner = (0..self.points)
+            .filter(|line| self.points_of(*line).filter(|point| !shared(*point)).count() <= 1);
+        let mut minimal = vec![true; self.points];
+        for inner in inner {
+            let set = self.line(inner);
+            for outer in (0..self.points).filter(|outer| *outer != inner) {
+                let inside = set.iter().all(|site| self.sites_of(outer).any(|at| at == site));
+                if inside && (outer > inner || !self.line(outer).is_subset(&set)) {
+                    minimal[outer] = false;
+                }
+            }
+        }
+        (0..self.points).filter(|line| minimal[*line]).collect()
+    }
+
+    /// A line for each site: its own by number if that is left, else another through it, different
+    /// ones where possible; and if there is none, a line inside its own by number.
+    fn owners(&self) -> Vec<usize> {
+        let mut left = vec![false; self.points];
+        for line in &self.lines {
+            left[*line] = true;
+        }
+        let through: Vec<Vec<_>> = (0..self.n)
+            .map(|site| self.lines_through(site).filter(|line| left[*line]).collect())
+            .collect();
+        let chosen = distinct(&through, self.points);
+        let inside = |site: usize| {
+            let set = self.line(site);
+            let inside = |line: &&usize| self.sites_of(**line).all(|site| set.contains(site));
+            *self.lines.iter().find(inside).expect("a line left out contains one that is not")
+        };
+        let owner = |(site, chosen): (usize, Option<usize>)| {
+            chosen.or(through[site].first().copied()).unwrap_or_else(|| inside(site))
+        };
+        chosen.into_iter().enumerate().map(owner).collect()
+    }
+}
+
+impl QuorumSystem for Plane {
+    fn name(&self) -> String {
+        if self.n == self.points {
+            return format!("plane of {}", self.n);
+        }
+        format!("plane of {}, folded from {}", self.n, self.points)
+    }
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn is_quorum(&self, set: &SiteSet) -> bool {
+        self.lines.iter().any(|line| self.sites_of(*line).all(|site| set.contains(site)))
+    }
+
+    fn quorums(&self) -> Box<dyn Iterator<Item = SiteSet> + '_> {
+        Box::new(self.lines.iter().map(|line| self.line(*line)))
+    }
+
+    fn min_size(&self) -> usize {
+        self.sizes.0
+    }
+
+    fn max_size(&self) -> usize {
+        self.sizes.1
+    }
+
+    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
+        let prices = Prices::new(self.n, live, prefer);
+        let price = |line: usize| Some((prices.total(self.members(line))?, line));
+        let alive =
+            self.lines.iter().filter(|line| self.sites_of(**line).all(|site| live.contains(site)));
+        let (_, line) = alive.filter_map(|line| price(*line)).min()?;
+        Some(self.line(line))
+    }
+
+    fn pick_for(&self, site: SiteId, live: &SiteSet) -> Option<SiteSet> {
+        let mut own = self.line(*self.own.get(site.index())?);
+        own.insert(site);
+        nearest(self, site, own, live)
+    }
+
+    /// The order of a whole plane; by search if it is folded.
+    fn resilience(&self) -> Result<usize, QuorumError> {
+        if self.n == self.points {
+            return Ok(self.base.len() - 1);
+        }
+        measure::resilience_by_search(self)
+    }
+
+    fn load_bounds(&self) -> LoadBounds {
+        if self.n == self.points {
+            return LoadBounds::exactly(ratio(self.base.len(), self.n));
+        }
+        measure::load_by_size(self)
+    }
+}
