@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::{Grid, Majority, Plane, QuorumError, QuorumSystem, Weighted};
+use crate::{Cyclic, Grid, Majority, Plane, QuorumError, QuorumSystem, Weighted};
 
 /// A construction that gives a quorum system for every number of sites.
 ///
@@ -28,12 +28,14 @@ pub enum Kind {
     Grid,
     /// [`Plane`].
     Plane,
+    /// [`Cyclic`].
+    Cyclic,
 }
 
 impl Kind {
     /// All constructions, in the order of the catalogue.
     pub fn all() -> &'static [Kind] {
-        &[Self::Majority, Self::Weighted, Self::Grid, Self::Plane]
+        &[Self::Majority, Self::Weighted, Self::Grid, Self::Plane, Self::Cyclic]
     }
 
     /// The name that people write.
@@ -43,6 +45,7 @@ impl Kind {
             Self::Weighted => "weighted",
             Self::Grid => "grid",
             Self::Plane => "plane",
+            Self::Cyclic => "cyclic",
         }
     }
 
@@ -55,6 +58,7 @@ impl Kind {
             }
             Self::Grid => "a row and a column of a square: about 2 sqrt(N) sites",
             Self::Plane => "a line of a projective plane: about sqrt(N) sites, evenly loaded",
+            Self::Cyclic => "rotations of a difference cover: small and alike for every N",
         }
     }
 }
@@ -85,5 +89,6 @@ pub fn build(kind: Kind, n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError>
         Kind::Weighted => Arc::new(Weighted::without_ties(n)?),
         Kind::Grid => Arc::new(Grid::new(n)?),
         Kind::Plane => Arc::new(Plane::new(n)?),
+        Kind::Cyclic => Arc::new(Cyclic::new(n)?),
     })
 }

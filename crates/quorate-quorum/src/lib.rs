@@ -1,5 +1,6 @@
 //! Quorum systems: named constructions, a quorum for every site, a live one when sites are down.
 
+mod cyclic;
 mod difference;
 mod distinct;
 mod error;
@@ -15,6 +16,7 @@ mod system;
 mod text;
 mod weighted;
 
+pub use cyclic::Cyclic;
 pub use error::QuorumError;
 pub use grid::Grid;
 pub use kind::{Kind, build};
