@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::{Cyclic, Grid, Majority, Plane, QuorumError, QuorumSystem, Weighted};
+use crate::{Cyclic, Grid, Majority, Plane, QuorumError, QuorumSystem, Tree, Weighted};
 
 /// A construction that gives a quorum system for every number of sites.
 ///
@@ -30,12 +30,14 @@ pub enum Kind {
     Plane,
     /// [`Cyclic`].
     Cyclic,
+    /// [`Tree`].
+    Tree,
 }
 
 impl Kind {
     /// All constructions, in the order of the catalogue.
     pub fn all() -> &'static [Kind] {
-        &[Self::Majority, Self::Weighted, Self::Grid, Self::Plane, Self::Cyclic]
+        &[Self::Majority, Self::Weighted, Self::Grid, Self::Plane, Self::Cyclic, Self::Tree]
     }
 
     /// The name that people write.
@@ -46,6 +48,7 @@ impl Kind {
             Self::Grid => "grid",
             Self::Plane => "plane",
             Self::Cyclic => "cyclic",
+            Self::Tree => "tree",
         }
     }
 
@@ -59,6 +62,7 @@ impl Kind {
             Self::Grid => "a row and a column of a square: about 2 sqrt(N) sites",
             Self::Plane => "a line of a projective plane: about sqrt(N) sites, evenly loaded",
             Self::Cyclic => "rotations of a difference cover: small and alike for every N",
+            Self::Tree => "a path from the root to a leaf: about log2(N) sites while all are up",
         }
     }
 }
@@ -90,5 +94,6 @@ pub fn build(kind: Kind, n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError>
         Kind::Grid => Arc::new(Grid::new(n)?),
         Kind::Plane => Arc::new(Plane::new(n)?),
         Kind::Cyclic => Arc::new(Cyclic::new(n)?),
+        Kind::Tree => Arc::new(Tree::new(n)?),
     })
 }

@@ -14,6 +14,7 @@ mod price;
 mod site;
 mod system;
 mod text;
+mod tree;
 mod weighted;
 
 pub use cyclic::Cyclic;
@@ -27,6 +28,7 @@ pub use plane::Plane;
 pub use site::{SiteId, SiteSet};
 pub use system::QuorumSystem;
 pub use text::Line;
+pub use tree::Tree;
 pub use weighted::{VOTES_MAX, Weighted};
 
 /// The most sites a cluster may have here.

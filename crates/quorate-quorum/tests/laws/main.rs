@@ -3,6 +3,7 @@
 mod broken;
 mod laws;
 mod listed;
+mod own;
 mod table;
 mod tools;
 mod weighted;

@@ -32,7 +32,7 @@ macro_rules! row {
     };
 }
 
-const TABLE: [Row; 10] = [
+const TABLE: [Row; 13] = [
     row!(Majority 3: 3 of 2..2, 1, 0.667, 0.02800, 0.21600, true),
     row!(Majority 5: 10 of 3..3, 2, 0.6, 0.00856, 0.16308, true),
     row!(Majority 7: 35 of 4..4, 3, 0.571, 0.00273, 0.12604, true),
@@ -43,7 +43,30 @@ const TABLE: [Row; 10] = [
     row!(Grid 16: 16 of 7..7, 3, 0.4375, 0.02489, 0.48944, false),
     row!(Plane 7: 7 of 3..3, 2, 0.429, 0.00681, 0.15197, true),
     row!(Plane 13: 13 of 4..4, 3, 0.308, 0.00142, 0.11177, false),
+    row!(Tree 3: 3 of 2..2, 1, 0.667, 0.02800, 0.21600, true),
+    row!(Tree 7: 15 of 3..4, 2, 0.5, 0.00623, 0.14826, true),
+    row!(Tree 15: 255 of 4..8, 3, 0.4, 0.00128, 0.09775, true),
 ];
+
+#[test]
+fn trees_of_other_sizes_are_right() {
+    for (n, sizes, resilience, fails) in [(5, (2, 3), 1, 0.01504), (10, (3, 6), 2, 0.00464)] {
+        let system = build(Kind::Tree, n).unwrap();
+        assert_eq!((system.min_size(), system.max_size()), sizes, "tree of {n}");
+        assert_eq!(system.resilience(), Ok(resilience), "tree of {n}");
+        let told = 1.0 - system.availability(&vec![0.9; n]).unwrap();
+        assert!((told - fails).abs() < 0.000_006, "tree of {n}: {told}");
+    }
+}
+
+#[test]
+fn trees_and_odd_votes_leave_no_tie() {
+    for n in 1..=13 {
+        for kind in [Kind::Tree, Kind::Weighted] {
+            assert!(is_non_dominated(&*build(kind, n).unwrap()), "{kind} of {n}");
+        }
+    }
+}
 
 #[test]
 fn the_catalogue_is_right() {
