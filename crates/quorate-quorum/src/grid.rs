@@ -179,7 +179,7 @@ impl QuorumSystem for Grid {
         let sign = |full: u32| if full.count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
         let neither: f64 =
             (0..1 << self.rows).map(|full| sign(full) * self.only_rows(full, up)).sum();
-        Ok(1.0 - (no_row + no_column - neither))
+        Ok((1.0 - (no_row + no_column - neither)).clamp(0.0, 1.0))
     }
 
     /// Exact for a full rectangle: all sites are alike in it.

@@ -1,4 +1,54 @@
 //! Quorum systems: named constructions, a quorum for every site, a live one when sites are down.
+//!
+//! A *quorum system* over N sites is a set of *quorums*, sets of sites of which any two meet. Who
+//! has the permission of all sites of a quorum is alone: everybody else's quorum contains a site
+//! that has lent its permission already. Which quorums to take is a choice between few messages
+//! (small quorums), an even load, and survival when sites fail.
+//!
+//! | kind | a quorum is | sites in it | survives any |
+//! |---|---|---|---|
+//! | [`Majority`] | more than half of the sites | N/2 + 1 | (N - 1)/2 failures |
+//! | [`Weighted`] | more than half of the votes | as the votes | as the votes |
+//! | [`Grid`] | a row and a column of a square | 2√N - 1 | √N - 1 |
+//! | [`Plane`] | a line of a projective plane | √N + 1/2 | √N - 1/2 |
+//! | [`Cyclic`] | a rotation of a difference cover | √N to √(1.5 N) | fewer than its size |
+//! | [`Tree`] | a path from the root to a leaf | log₂ N, more with failures | log₂ N - 1 |
+//! | [`Listed`] | what somebody wrote down for each site | | |
+//!
+//! All but the last take any number of sites. [`build`] makes one by its [`Kind`]; callers see only
+//! the trait [`QuorumSystem`]:
+//!
+//! ```
+//! use quorate_quorum::{SiteId, SiteSet, build};
+//!
+//! let system = build("grid".parse()?, 16)?;
+//! let mut live = SiteSet::full(16);
+//! let own = system.pick_for(SiteId::new(0), &live).expect("all are up");
+//! assert_eq!(own.to_string(), "{1 2 3 4 5 9 13}");
+//!
+//! live.remove(SiteId::new(8)); // site 9 is down: another column will do
+//! let detour = system.pick_for(SiteId::new(0), &live).expect("15 of 16 are up");
+//! assert_eq!(detour.to_string(), "{1 2 3 4 6 10 14}");
+//! assert!(system.is_quorum(&detour));
+//!
+//! assert_eq!(system.resilience()?, 3);
+//! assert!((system.availability(&[0.9; 16])? - 0.97511).abs() < 0.00001);
+//! # Ok::<(), quorate_quorum::QuorumError>(())
+//! ```
+//!
+//! Three rules hold throughout.
+//!
+//! - A quorum is always one of the *whole* cluster. Who is up decides which quorum is picked, never
+//!   what a quorum is: a majority of the live sites is none. So sites that differ in whom they
+//!   suspect still pick quorums that meet.
+//! - Everything is a function of its arguments: no clock, no random number, no unordered map. Equal
+//!   questions get equal answers on every machine.
+//! - Bad input is a [`QuorumError`], never a panic. A list in which two quorums do not meet is
+//!   refused, with those two; a measure that would take too long says so.
+//!
+//! With all sites up, the quorum of a site contains the site, in every construction but a list, and
+//! different sites use different quorums where there are enough. Sites are counted from 0 in memory
+//! and from 1 wherever people read or write them.
 
 mod cyclic;
 mod difference;
@@ -27,7 +77,7 @@ pub use measure::LoadBounds;
 pub use plane::Plane;
 pub use site::{SiteId, SiteSet};
 pub use system::QuorumSystem;
-pub use text::Line;
+pub use text::QuorumLine;
 pub use tree::Tree;
 pub use weighted::{VOTES_MAX, Weighted};
 

@@ -5,7 +5,7 @@ use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 
 /// An explicit quorum for each site; one that has none is only an arbiter.
 ///
-/// This is the form behind quorum files and scripts ([`str::parse`] reads it, see [`Line`]), and
+/// This is the form behind quorum files and scripts ([`str::parse`] reads it, see [`QuorumLine`]), and
 /// the only one that may be wrong: it is refused unless all quorums meet. A site's own quorum is
 /// the set as it was given, whether or not the site is in it, and whether or not it could be
 /// smaller.
@@ -21,7 +21,7 @@ use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 /// # Ok::<(), quorate_quorum::QuorumError>(())
 /// ```
 ///
-/// [`Line`]: crate::Line
+/// [`QuorumLine`]: crate::QuorumLine
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     own: Vec<Option<SiteSet>>,

@@ -7,7 +7,7 @@ use crate::{QuorumError, QuorumSystem, SiteId, SiteSet};
 /// How far the exact searches below go.
 const SITES_BRANCHED_MAX: usize = 24;
 const QUORUMS_HIT_MAX: usize = 20_000;
-const WORK_MAX: usize = 500_000_000;
+const WORK_MAX: usize = 200_000_000;
 
 /// Two numbers between which the load of a quorum system lies.
 ///
@@ -130,7 +130,9 @@ pub(crate) fn resilience_by_search<S: QuorumSystem + ?Sized>(
 fn too_many() -> QuorumError {
     QuorumError::TooLarge {
         what: "the resilience of this construction",
-        limit: format!("up to {QUORUMS_HIT_MAX} quorums, and while few sets must be tried"),
+        limit: format!(
+            "up to {QUORUMS_HIT_MAX} quorums, and while the search for a set that hits all is short"
+        ),
     }
 }
 

@@ -12,9 +12,9 @@ impl Prices {
         let mut prices: Vec<_> =
             SiteId::all(n).map(|site| live.contains(site).then_some(rest)).collect();
         // Backwards, so that of a site named twice the first place counts.
-        for (place, site) in (1..).zip(prefer).collect::<Vec<(u64, _)>>().into_iter().rev() {
+        for (place, site) in prefer.iter().enumerate().rev() {
             if let Some(Some(price)) = prices.get_mut(site.index()) {
-                *price = place;
+                *price = place as u64 + 1;
             }
         }
         Self(prices)

@@ -35,7 +35,7 @@ impl SiteId {
 
 impl fmt::Display for SiteId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&(self.0 + 1), f)
+        fmt::Display::fmt(&(u64::from(self.0) + 1), f)
     }
 }
 

@@ -45,7 +45,8 @@ pub trait QuorumSystem: Debug + Send + Sync {
     ///
     /// A site costs its place in `prefer`, counted from 1, any other site one more than the last of
     /// them, and a quorum the sum of its members: with an empty `prefer` the smallest live quorum
-    /// wins. The same question always gets the same answer. Sites the cluster does not have are
+    /// wins. ([`Weighted`](crate::Weighted) votes are picked greedily, and say what that promises.)
+    /// The same question always gets the same answer. Sites the cluster does not have are
     /// passed over.
     fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet>;
 

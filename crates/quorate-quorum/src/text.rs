@@ -13,34 +13,34 @@ use crate::{Listed, QuorumError, SITES_MAX, SiteId, SiteSet};
 /// ```
 ///
 /// ```
-/// use quorate_quorum::{Line, SiteId};
-/// assert_eq!(Line::parse(1, "sites 4 # four of them")?, Some(Line::Sites(4)));
-/// assert_eq!(Line::parse(2, "  # nothing here")?, None);
-/// let error = Line::parse(3, "quorum 1 2").unwrap_err();
+/// use quorate_quorum::QuorumLine;
+/// assert_eq!(QuorumLine::parse(1, "sites 4 # four of them")?, Some(QuorumLine::Sites(4)));
+/// assert_eq!(QuorumLine::parse(2, "  # nothing here")?, None);
+/// let error = QuorumLine::parse(3, "quorum 1 2").unwrap_err();
 /// assert_eq!(error.to_string(), "line 3: expected `quorum S: A B C`, found `quorum 1 2`");
 /// # Ok::<(), quorate_quorum::QuorumError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum QuorumLine {
     /// `sites N`: how many sites there are.
     Sites(usize),
     /// `quorum S: A B C`: the quorum of site S.
     Quorum(SiteId, SiteSet),
 }
 
-impl Line {
+impl QuorumLine {
     /// Reads line number `line`; `None` if it is empty but for a comment.
     ///
     /// # Errors
     ///
     /// [`QuorumError::Line`], which says what was expected.
-    pub fn parse(line: usize, text: &str) -> Result<Option<Line>, QuorumError> {
+    pub fn parse(line: usize, text: &str) -> Result<Option<QuorumLine>, QuorumError> {
         let text = text.split('#').next().unwrap_or_default().trim();
         let expected = |form: &str| wrong(line, format!("expected {form}, found `{text}`"));
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word {
             "" => Ok(None),
-            "sites" => Ok(Some(Line::Sites(number(line, rest.trim())?))),
+            "sites" => Ok(Some(QuorumLine::Sites(number(line, rest.trim())?))),
             "quorum" => {
                 let (site, members) =
                     rest.split_once(':').ok_or_else(|| expected("`quorum S: A B C`"))?;
@@ -52,7 +52,7 @@ impl Line {
                 if members.is_empty() {
                     return Err(expected("the members of the quorum after the colon"));
                 }
-                Ok(Some(Line::Quorum(owner, members)))
+                Ok(Some(QuorumLine::Quorum(owner, members)))
             }
             _ => Err(expected("`sites N` or `quorum S: A B C`")),
         }
@@ -62,21 +62,21 @@ impl Line {
 impl FromStr for Listed {
     type Err = QuorumError;
 
-    /// Reads a quorum file: any number of [`Line`]s.
+    /// Reads a quorum file: any number of [`QuorumLine`]s.
     fn from_str(text: &str) -> Result<Self, QuorumError> {
         let mut sites: Option<(usize, usize)> = None;
         let mut quorums: Vec<(usize, SiteId, SiteSet)> = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
-            match Line::parse(line, text)? {
+            match QuorumLine::parse(line, text)? {
                 None => {}
-                Some(Line::Sites(n)) => {
+                Some(QuorumLine::Sites(n)) => {
                     if let Some((before, _)) = sites {
                         let twice = format!("`sites` stands in line {before} already");
                         return Err(wrong(line, twice));
                     }
                     sites = Some((line, n));
                 }
-                Some(Line::Quorum(site, members)) => {
+                Some(QuorumLine::Quorum(site, members)) => {
                     if let Some((before, ..)) = quorums.iter().find(|(_, other, _)| *other == site)
                     {
                         let twice = format!("site {site} has a quorum already, in line {before}");

@@ -197,7 +197,7 @@ pub(crate) fn reach(need: usize, sites: impl IntoIterator<Item = (usize, f64)>) 
             exactly[sum] = exactly[sum] * (1.0 - up) + before * up;
         }
     }
-    reached
+    reached.min(1.0) // sums of rounded terms may exceed it a little
 }
 
 /// All minimal winning sets: each site in the order of falling votes is taken or not, until the

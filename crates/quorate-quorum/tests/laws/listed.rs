@@ -1,5 +1,6 @@
 //! Systems that people write down, and how bad ones are refused.
 
+use proptest::prelude::*;
 use quorate_quorum::{Listed, QuorumError, QuorumSystem, SiteId, SiteSet};
 
 use crate::tools::set;
@@ -15,6 +16,17 @@ fn quorums_that_do_not_meet_are_named() {
     assert_eq!(error.to_string(), "{1 2} of site 1 and {3 4} of site 3 do not meet");
     let (one, other) = ((SiteId::new(0), set([0, 1])), (SiteId::new(2), set([2, 3])));
     assert_eq!(error, QuorumError::DoNotMeet { one, other });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "((sites|quorum|#|:|[0-9]|-1| |\\PC)? ?(1|2|3|:)?\n?){0,20}") {
+        if let Ok(system) = text.parse::<Listed>() {
+            prop_assert!(system.is_quorum(&SiteSet::full(system.n())));
+        }
+    }
 }
 
 #[test]
