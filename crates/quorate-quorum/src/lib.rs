@@ -52,7 +52,6 @@
 
 mod cyclic;
 mod difference;
-mod distinct;
 mod error;
 mod grid;
 mod kind;

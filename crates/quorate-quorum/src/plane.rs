@@ -1,7 +1,6 @@
 //! Finite projective planes: the lines through the sites.
 
 use crate::difference::{order_for, perfect, points};
-use crate::distinct::distinct;
 use crate::measure::{self, LoadBounds, ratio};
 use crate::price::{Prices, nearest};
 use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
@@ -84,7 +83,7 @@ impl Plane {
     }
 
     /// The lines through a site, starting with its own by number.
-    fn lines_through(&self, site: usize) -> impl Iterator<Item = usize> + '_ {
+    fn lines_through(&self, site: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         (site..self.points).step_by(self.n).flat_map(move |point| {
             self.base.iter().map(move |at| (self.points + point - at) % self.points)
         })
@@ -111,26 +110,35 @@ impl Plane {
         (0..self.points).filter(|line| minimal[*line]).collect()
     }
 
-    /// A line for each site: its own by number if that is left, else another through it, different
-    /// ones where possible; and if there is none, a line inside its own by number.
+    /// A line for each site: its own by number if that is left, else another through it that is
+    /// still free, else any; and if there is none, a line inside its own by number.
+    ///
+    /// From the last site down, this finds different lines for all sites wherever there are enough.
     fn owners(&self) -> Vec<usize> {
         let mut left = vec![false; self.points];
         for line in &self.lines {
             left[*line] = true;
         }
-        let through: Vec<Vec<_>> = (0..self.n)
-            .map(|site| self.lines_through(site).filter(|line| left[*line]).collect())
+        let mut free = left.clone();
+        let mut own: Vec<_> = (0..self.n)
+            .rev()
+            .map(|site| {
+                let mut through = self.lines_through(site).filter(|line| left[*line]);
+                let line = through.clone().find(|line| free[*line]).or(through.next());
+                let line = line.unwrap_or_else(|| self.line_inside(site));
+                free[line] = false;
+                line
+            })
             .collect();
-        let chosen = distinct(&through, self.points);
-        let inside = |site: usize| {
-            let set = self.line(site);
-            let inside = |line: &&usize| self.sites_of(**line).all(|site| set.contains(site));
-            *self.lines.iter().find(inside).expect("a line left out contains one that is not")
-        };
-        let owner = |(site, chosen): (usize, Option<usize>)| {
-            chosen.or(through[site].first().copied()).unwrap_or_else(|| inside(site))
-        };
-        chosen.into_iter().enumerate().map(owner).collect()
+        own.reverse();
+        own
+    }
+
+    /// A line of the minimal form inside a line that is not in it.
+    fn line_inside(&self, line: usize) -> usize {
+        let set = self.line(line);
+        let inside = |line: &&usize| self.sites_of(**line).all(|site| set.contains(site));
+        *self.lines.iter().find(inside).expect("a line left out contains one that is not")
     }
 }
 

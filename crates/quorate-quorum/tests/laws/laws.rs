@@ -9,6 +9,7 @@ use crate::tools::{Numbers, from_mask, some_sets};
 /// Systems with more quorums than this are checked by samples only.
 const LISTED_MAX: usize = 2_000;
 
+/// Every kind with 1 to 40 sites.
 fn systems() -> impl Iterator<Item = Arc<dyn QuorumSystem>> {
     let sizes = |kind: &Kind| {
         (1..=40).map({
@@ -25,6 +26,12 @@ fn list(system: &dyn QuorumSystem) -> Option<Vec<SiteSet>> {
     (quorums.len() <= LISTED_MAX).then_some(quorums)
 }
 
+/// Folded planes above 40 sites too: how much a fold takes away grows with the gap to the next
+/// plane.
+fn larger_planes() -> impl Iterator<Item = Arc<dyn QuorumSystem>> {
+    (41..=134).map(|n| build(Kind::Plane, n).expect("every size from 1 on fits"))
+}
+
 /// What a quorum costs under a preference, as the trait defines it.
 fn cost(quorum: &SiteSet, prefer: &[SiteId]) -> usize {
     let place = |site| prefer.iter().position(|other| *other == site).unwrap_or(prefer.len()) + 1;
@@ -33,7 +40,7 @@ fn cost(quorum: &SiteSet, prefer: &[SiteId]) -> usize {
 
 #[test]
 fn any_two_quorums_meet() {
-    for system in systems() {
+    for system in systems().chain(larger_planes()) {
         if let Some(quorums) = list(&*system) {
             let meet = check_meets(quorums.iter().map(|quorum| (SiteId::new(0), quorum)));
             assert_eq!(meet, Ok(()), "{}", system.name());
@@ -43,7 +50,7 @@ fn any_two_quorums_meet() {
 
 #[test]
 fn no_quorum_contains_another() {
-    for system in systems() {
+    for system in systems().chain(larger_planes()) {
         let Some(quorums) = list(&*system) else { continue };
         assert!(!quorums.is_empty(), "{} has quorums", system.name());
         for (at, quorum) in quorums.iter().enumerate() {
@@ -57,7 +64,7 @@ fn no_quorum_contains_another() {
 
 #[test]
 fn sizes_are_those_of_the_quorums() {
-    for system in systems() {
+    for system in systems().chain(larger_planes()) {
         if let Some(quorums) = list(&*system) {
             let sizes = quorums.iter().map(SiteSet::len);
             let (least, most) = (sizes.clone().min(), sizes.max());
@@ -145,6 +152,16 @@ fn the_pick_is_the_cheapest_live_quorum() {
                 assert_eq!(cost(&picked, &prefer), least, "{name}: {picked} in {live}");
             }
         }
+    }
+}
+
+#[test]
+fn of_a_site_preferred_twice_the_first_place_counts() {
+    let [a, b, c] = [0, 1, 2].map(SiteId::new);
+    for kind in Kind::all() {
+        let system = build(*kind, 3).unwrap();
+        let picked = system.pick(&SiteSet::full(3), &[c, b, a, c, c]);
+        assert_eq!(picked, Some([b, c].into_iter().collect()), "{kind}");
     }
 }
 
