@@ -5,9 +5,9 @@ use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 
 /// An explicit quorum for each site; one that has none is only an arbiter.
 ///
-/// This is the form behind quorum files and scripts ([`str::parse`] reads it, see [`QuorumLine`]), and
-/// the only one that may be wrong: it is refused unless all quorums meet. A site's own quorum is
-/// the set as it was given, whether or not the site is in it, and whether or not it could be
+/// This is the form behind quorum files and scripts ([`str::parse`] reads it, see [`QuorumLine`]),
+/// and the only one that may be wrong: it is refused unless all quorums meet. A site's own quorum
+/// is the set as it was given, whether or not the site is in it, and whether or not it could be
 /// smaller.
 ///
 /// ```

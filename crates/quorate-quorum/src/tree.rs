@@ -15,8 +15,8 @@ use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 /// inner node gets the last site as a third child, since a node with one child would be redundant.
 /// Only for 2 sites there is no other way: the quorum is the child.
 ///
-/// A site's own quorum is a path through it. Each leaf ends at most two of these paths, but the root
-/// is in all of them: this system is for few messages, not for an even load.
+/// A site's own quorum is a path through it. Each leaf ends at most two of these paths, but the
+/// root is in all of them: this system is for few messages, not for an even load.
 ///
 /// ```
 /// use quorate_quorum::{QuorumSystem, SiteId, SiteSet, Tree};
