@@ -1,0 +1,124 @@
+//! The `quorate` command, built for release, and the scenarios it runs.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::shop::Shop;
+
+/// The crate that makes the command.
+const CRATE: &str = "quorate-cli";
+
+/// Why there is nothing to run, where the crate is missing.
+pub(crate) const ABSENT: &str = "there is no crate quorate-cli yet";
+
+/// A built `quorate` command.
+#[derive(Debug)]
+pub(crate) struct Quorate {
+    root: PathBuf,
+    path: PathBuf,
+}
+
+impl Quorate {
+    /// Whether the workspace has the crate.
+    pub(crate) fn is_there(shop: &Shop) -> bool {
+        shop.root.join("crates").join(CRATE).join("Cargo.toml").is_file()
+    }
+
+    /// Builds it; cargo's own words are shown.
+    ///
+    /// # Errors
+    ///
+    /// The build failed, or made no program of that name.
+    pub(crate) fn build(shop: &Shop) -> io::Result<Self> {
+        let line = format!("build --release -p {CRATE} --message-format=json-render-diagnostics");
+        let mut child = shop.cargo(&line).stdout(Stdio::piped()).spawn()?;
+        let stdout = child.stdout.take().expect("standard output was piped");
+        let mut path = None;
+        for line in BufReader::new(stdout).lines() {
+            path = executable(&line?).or(path);
+        }
+        if !child.wait()?.success() {
+            return Err(io::Error::other("the command `quorate` could not be built"));
+        }
+        let path = path.ok_or_else(|| io::Error::other("the build made no program `quorate`"))?;
+        Ok(Self { root: shop.root.clone(), path })
+    }
+
+    /// The command with `args`, to be run at the repository's root.
+    pub(crate) fn command<S: AsRef<str>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(&self.path);
+        command.current_dir(&self.root).args(args.iter().map(AsRef::as_ref));
+        command
+    }
+}
+
+/// The program `quorate`, if that is what this line of cargo's messages speaks of.
+fn executable(message: &str) -> Option<PathBuf> {
+    let (_, rest) = message.split_once(r#""executable":""#)?;
+    let (path, _) = rest.split_once('"')?;
+    let path = PathBuf::from(path.replace(r"\\", r"\"));
+    (path.file_stem()? == "quorate").then_some(path)
+}
+
+/// Every `scenarios/*/*.txt`, as paths from the root, in order.
+pub(crate) fn scenarios(root: &Path) -> io::Result<Vec<String>> {
+    let top = root.join("scenarios");
+    let mut found = Vec::new();
+    if !top.is_dir() {
+        return Ok(found);
+    }
+    for protocol in fs::read_dir(top)? {
+        let protocol = protocol?.path();
+        if !protocol.is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(protocol)? {
+            let file = file?.path();
+            if file.extension().is_some_and(|extension| extension == "txt") {
+                let short = file.strip_prefix(root).expect("it was found under the root");
+                found.push(short.to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_read_from_cargos_messages() {
+        let line =
+            r#"{"reason":"compiler-artifact","executable":"/t/release/quorate","fresh":true}"#;
+        assert_eq!(executable(line), Some(PathBuf::from("/t/release/quorate")));
+    }
+
+    #[test]
+    fn other_artifacts_are_no_program() {
+        assert_eq!(executable(r#"{"reason":"compiler-artifact","executable":null}"#), None);
+        assert_eq!(executable(r#"{"executable":"/t/release/build-script-build"}"#), None);
+    }
+
+    #[test]
+    fn scenarios_are_found_in_order_and_nothing_else() {
+        let root = std::env::temp_dir().join(format!("xtask-scenarios-{}", std::process::id()));
+        for file in ["mutex/b.txt", "mutex/a.txt", "group/c.txt", "group/notes.md", "stray.txt"] {
+            let path = root.join("scenarios").join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = scenarios(&root).unwrap();
+        fs::remove_dir_all(&root).unwrap();
+        let wanted = ["scenarios/group/c.txt", "scenarios/mutex/a.txt", "scenarios/mutex/b.txt"];
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn no_directory_no_scenarios() {
+        assert!(scenarios(Path::new("no/such/place")).unwrap().is_empty());
+    }
+}

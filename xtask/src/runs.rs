@@ -1,0 +1,50 @@
+//! The runs of the `quorate` command that belong to testing, in one place.
+//!
+//! A line is what stands behind `quorate` in a shell; single quotes keep spaces together. It passes
+//! if the command exits with 0: no violation found, and the search complete. To add a run, add a
+//! line, and above it what it is for.
+
+/// Exhaustive checks of `cargo xtask test`: a few seconds each, on two cores.
+pub(crate) const QUICK: &[&str] = &[
+    // Every schedule of three sites that each ask once.
+    "check mutex --sites 3 --requests 1",
+];
+
+/// The arguments in `line`: parted by spaces, except inside single quotes.
+pub(crate) fn arguments(line: &str) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut current: Option<String> = None;
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                current.get_or_insert_default();
+            }
+            ' ' if !quoted => arguments.extend(current.take()),
+            _ => current.get_or_insert_default().push(c),
+        }
+    }
+    assert!(!quoted, "a quote is left open in: {line}");
+    arguments.extend(current);
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_part_arguments_and_quotes_keep_them_together() {
+        assert_eq!(arguments("check  mutex --sites 3"), ["check", "mutex", "--sites", "3"]);
+        assert_eq!(arguments("--claims 'a; a b' ''"), ["--claims", "a; a b", ""]);
+    }
+
+    #[test]
+    fn every_line_checks_or_simulates() {
+        for line in QUICK {
+            let first = arguments(line).remove(0);
+            assert!(["check", "sim"].contains(&first.as_str()), "{line}");
+        }
+    }
+}
