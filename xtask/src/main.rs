@@ -1,5 +1,7 @@
 //! The project's own automation: `cargo xtask <command>`, in Rust like the rest.
 
+mod bless;
+mod deep;
 mod paint;
 mod quorate;
 mod report;
@@ -21,12 +23,26 @@ struct Command {
     run: fn(&Shop) -> io::Result<bool>,
 }
 
-const COMMANDS: &[Command] = &[Command {
-    name: "test",
-    about: "everything a change must pass: formatting, lints, tests, scenarios, quick checks",
-    help: test::HELP,
-    run: |shop| Ok(test::run(shop)),
-}];
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "test",
+        about: "everything a change must pass: formatting, lints, tests, scenarios, quick checks",
+        help: test::HELP,
+        run: |shop| Ok(test::run(shop)),
+    },
+    Command {
+        name: "deep",
+        about: "the long exhaustive checks and the long random runs",
+        help: deep::HELP,
+        run: deep::run,
+    },
+    Command {
+        name: "bless",
+        about: "write the traces of all scenarios anew, and show which changed",
+        help: bless::HELP,
+        run: bless::run,
+    },
+];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -10,6 +10,14 @@ pub(crate) const QUICK: &[&str] = &[
     "check mutex --sites 3 --requests 1",
 ];
 
+/// Exhaustive checks and random runs of `cargo xtask deep`: minutes to hours.
+pub(crate) const DEEP: &[&str] = &[
+    // A second request meets what the first left behind: queues, stale messages, permissions.
+    "check mutex --sites 3 --requests 2",
+    // Larger than can be searched: the quorums of a projective plane, where any two share one site.
+    "sim random --protocol mutex --sites 13 --quorum plane --runs 100000",
+];
+
 /// The arguments in `line`: parted by spaces, except inside single quotes.
 pub(crate) fn arguments(line: &str) -> Vec<String> {
     let mut arguments = Vec::new();
@@ -42,7 +50,7 @@ mod tests {
 
     #[test]
     fn every_line_checks_or_simulates() {
-        for line in QUICK {
+        for line in QUICK.iter().chain(DEEP) {
             let first = arguments(line).remove(0);
             assert!(["check", "sim"].contains(&first.as_str()), "{line}");
         }
