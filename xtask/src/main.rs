@@ -8,6 +8,7 @@ mod report;
 mod runs;
 mod shop;
 mod test;
+mod tidy;
 
 use std::io;
 use std::process::ExitCode;
@@ -35,6 +36,12 @@ const COMMANDS: &[Command] = &[
         about: "the long exhaustive checks and the long random runs",
         help: deep::HELP,
         run: deep::run,
+    },
+    Command {
+        name: "tidy",
+        about: "the rules of style and layering that the compiler does not know",
+        help: tidy::HELP,
+        run: tidy::run,
     },
     Command {
         name: "bless",

@@ -7,6 +7,7 @@ use crate::quorate::{self, Quorate};
 use crate::report::{Outcome, Report, Work, seconds};
 use crate::runs;
 use crate::shop::{self, Shop};
+use crate::tidy;
 
 /// What `--help` says.
 pub(crate) const HELP: &str = "
@@ -14,6 +15,7 @@ The parts, in order; all run, also after one has failed, so that one run shows e
 
   formatting     cargo fmt --all --check
   clippy         cargo clippy --workspace --all-targets -- -D warnings
+  tidy           cargo xtask tidy
   test build     the tests of the workspace, compiled but not run
   tests          unit and integration tests; benchmarks are left out
   doc tests      the examples in the documentation
@@ -56,6 +58,7 @@ fn read_the_code(shop: &Shop, report: &mut Report) {
         }
         shop::captured(shop.cargo("clippy --workspace --all-targets -- -D warnings"))
     });
+    report.part("tidy", Work::Run, || tidy::run(shop).map(Outcome::of));
 }
 
 fn run_the_tests(shop: &Shop, report: &mut Report) {
