@@ -1,0 +1,47 @@
+//! Lock protocols as pure state machines: one resource at one site.
+//!
+//! A protocol is a value with one method that changes it, [`Protocol::step`]. It reads no clock,
+//! opens no socket and draws no random number; the server, the simulator and the checker drive the
+//! same code, and it cannot tell which of them does.
+//!
+//! | module | grants | paper |
+//! |---|---|---|
+//! | [`mutex`] | the lock, to one at a time | Cao & Singhal 2001 |
+//!
+//! ```
+//! use std::sync::Arc;
+//! use quorate_protocol::mutex::{Mutex, Options};
+//! use quorate_protocol::{ClaimId, Effect, Input, Out, Protocol, Shared, Tick};
+//! use quorate_quorum::{SiteId, build, Kind};
+//!
+//! // A cluster of one site: its own permission is a quorum.
+//! let mut shared = Shared::new(SiteId::new(0), build(Kind::Majority, 1)?);
+//! let mut mutex = Mutex::new(Options::default());
+//! let mut out = Out::new();
+//! mutex.step(&mut shared, Tick::ZERO, Input::Acquire(ClaimId(1), ()), &mut out)?;
+//!
+//! // The driver carries the effects out: here a message of the site to itself, and its answer.
+//! while let Some(Effect::Send(to, message)) = out.pop() {
+//!     mutex.step(&mut shared, Tick::ZERO, Input::Deliver(to, message), &mut out)?;
+//!     if let Some(Effect::Grant(claim, grant)) = out.peek() {
+//!         assert_eq!((*claim, grant.ticket.to_string()), (ClaimId(1), "1.1".into()));
+//!         out.pop();
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod clock;
+mod effect;
+mod ids;
+pub mod mutex;
+mod protocol;
+mod shared;
+mod view;
+
+pub use clock::Clock;
+pub use effect::{Effect, Out, Record, Why};
+pub use ids::{ClaimId, Fence, GrantNo, SessionNo, Tick, Ticket};
+pub use protocol::{Input, Protocol, Violation};
+pub use shared::Shared;
+pub use view::{Basis, ClaimView, View};

@@ -1,0 +1,46 @@
+//! The switches of the mutex.
+
+/// Which of the paper's refinements are on. All are by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent switches of the paper")]
+pub struct Options {
+    /// The paper's point: a leaving holder hands the permission straight to the next request.
+    /// Off, the permission goes back to its arbiter first, as with Maekawa; then the other
+    /// three have nothing to refine.
+    pub passing: bool,
+    /// Section 5.2.1: who yields a permission hands it straight to the request it yields to.
+    pub yield_pass: bool,
+    /// Section 5.3: the next request is told one step ahead who comes after it.
+    pub ahead: bool,
+    /// Section 5.3: a holder keeps all requests announced to it and hands the rest on.
+    pub lists: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { passing: true, yield_pass: true, ahead: true, lists: true }
+    }
+}
+
+impl Options {
+    /// The basic algorithm of section 3, without its refinements.
+    pub fn basic() -> Self {
+        Self { passing: true, yield_pass: false, ahead: false, lists: false }
+    }
+
+    /// The names of the switches, as options are spelt by people.
+    pub const NAMES: [&'static str; 4] = ["passing", "yield_pass", "ahead", "lists"];
+
+    /// Turns the switch called `name` on or off; false if there is none of that name.
+    pub fn set(&mut self, name: &str, on: bool) -> bool {
+        let switch = match name {
+            "passing" => &mut self.passing,
+            "yield_pass" => &mut self.yield_pass,
+            "ahead" => &mut self.ahead,
+            "lists" => &mut self.lists,
+            _ => return false,
+        };
+        *switch = on;
+        true
+    }
+}

@@ -1,0 +1,108 @@
+//! The contract between a protocol and whoever drives it.
+
+use std::fmt::{self, Debug, Display};
+use std::hash::Hash;
+
+use quorate_quorum::SiteId;
+
+use crate::{Basis, ClaimId, Out, SessionNo, Shared, Tick, Ticket, View};
+
+/// One site's part in a lock protocol, as a pure state machine.
+///
+/// The driver feeds [`step`](Self::step) one [`Input`] at a time and carries out the
+/// [`Effect`](crate::Effect)s in the order pushed. The state is a plain value:
+/// `Clone + Eq + Hash` lets the checker store it, and ordered collections make equal histories
+/// give equal bytes.
+pub trait Protocol: Clone + Debug + Eq + Hash {
+    /// What sites say to each other.
+    type Message: Clone + Debug + Display + Eq + Hash;
+    /// What a caller asks for: the lock, any of some groups, a role, a number of units.
+    type Claim: Clone + Debug + Eq + Hash;
+    /// What it gets; every grant carries its fence.
+    type Grant: Clone + Debug + Display + Eq + Hash;
+    /// Deadlines, by name; [`Infallible`](std::convert::Infallible) where the paper has none.
+    type Timer: Copy + Debug + Eq + Hash + Ord;
+
+    /// Handles one input, to completion.
+    ///
+    /// `now` is an argument, never a reading. A protocol keeps a [`Tick`] only if its paper
+    /// reasons about elapsed time; a deadline is an armed timer, and lives in the driver.
+    ///
+    /// # Errors
+    ///
+    /// A peer or a caller broke the contract: the state is unchanged, and `out` is empty.
+    fn step(
+        &mut self,
+        site: &mut Shared,
+        now: Tick,
+        input: Input<Self>,
+        out: &mut Out<Self>,
+    ) -> Result<(), Violation>;
+
+    /// What a grant rests on: permissions of a quorum, or one giver's word.
+    fn rests_on(&self, claim: ClaimId) -> Basis;
+
+    /// Who is inside, who waits in which place, who blocks whom: for `show` and `explain`.
+    fn view(&self) -> View;
+
+    /// Whether nothing is going on here: no claim, no loan, nobody in a queue. The resource could
+    /// be forgotten, but for its numbers.
+    fn is_vacant(&self) -> bool;
+}
+
+/// Everything that can happen to a protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Input<P: Protocol> {
+    /// A caller wants in.
+    Acquire(ClaimId, P::Claim),
+    /// A caller that is inside leaves.
+    Release(ClaimId),
+    /// A caller that waits gives up.
+    Abandon(ClaimId),
+    /// A message arrived from a site.
+    Deliver(SiteId, P::Message),
+    /// An armed timer ran out.
+    Expire(P::Timer),
+    /// Requester half: nothing was heard of the site for half a lease.
+    Silent(SiteId),
+    /// Requester half: our session at the site is over, and with it what it lent us.
+    Lost(SiteId),
+    /// Requester half: we have a session at the site.
+    Open(SiteId, SessionNo),
+    /// Arbiter half: the site's session here is over, and what we lent it is ours again.
+    Closed(SiteId),
+    /// Arbiter half: the site has a session here.
+    Opened(SiteId, SessionNo),
+}
+
+/// A peer or a caller broke the contract. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Violation {
+    /// The site has a claim of this resource under way; this protocol takes one at a time.
+    Busy,
+    /// The claim to be released is not inside.
+    NotInside(ClaimId),
+    /// The claim to be given up does not wait.
+    NotWaiting(ClaimId),
+    /// The cluster has no quorum for this site: it can arbitrate, not ask.
+    NoQuorum,
+    /// A site spoke for another site's ticket.
+    NotYours(Ticket),
+    /// A permission of a site that was not asked for it.
+    NotAsked(SiteId),
+}
+
+impl Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::Busy => f.write_str("the site has a claim of this lock under way already"),
+            Violation::NotInside(claim) => write!(f, "claim {} is not inside", claim.0),
+            Violation::NotWaiting(claim) => write!(f, "claim {} is not waiting", claim.0),
+            Violation::NoQuorum => f.write_str("the site has no quorum to ask"),
+            Violation::NotYours(ticket) => write!(f, "ticket {ticket} is another site's"),
+            Violation::NotAsked(site) => write!(f, "site {site} was not asked for its permission"),
+        }
+    }
+}
+
+impl std::error::Error for Violation {}

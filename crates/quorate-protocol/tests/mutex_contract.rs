@@ -1,0 +1,164 @@
+//! What one site of the mutex does with input that no fault-free run contains: callers and peers
+//! that break the contract, and messages that come twice.
+
+use quorate_protocol::mutex::{Message, Mutex, Options};
+use quorate_protocol::{
+    Basis, ClaimId, Effect, Fence, GrantNo, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket,
+    Violation,
+};
+use quorate_quorum::{Kind, Listed, SiteId, SiteSet, build};
+
+/// Site 1 of three; its quorum is sites 1 and 2.
+struct Site {
+    mutex: Mutex,
+    shared: Shared,
+}
+
+const CLAIM: ClaimId = ClaimId(1);
+
+fn site(number: usize) -> SiteId {
+    SiteId::new(number - 1)
+}
+
+fn ticket(time: u64, number: usize) -> Ticket {
+    Ticket { time, site: site(number), claim: CLAIM }
+}
+
+impl Site {
+    fn new() -> Self {
+        let shared = Shared::new(site(1), build(Kind::Majority, 3).unwrap());
+        Self { mutex: Mutex::new(Options::default()), shared }
+    }
+
+    /// Steps, and says what came out, in words.
+    fn step(&mut self, input: Input<Mutex>) -> Result<Vec<String>, Violation> {
+        let before = self.mutex.clone();
+        let mut out = Out::new();
+        let done = self.mutex.step(&mut self.shared, Tick::ZERO, input, &mut out);
+        if done.is_err() {
+            assert_eq!(self.mutex, before, "a violation changes nothing");
+            assert!(out.is_empty(), "a violation has no effects");
+        }
+        let words = |effect| match effect {
+            Effect::Send(to, message) => format!("to {to}: {message}"),
+            Effect::Grant(_, grant) => format!("enters {grant}"),
+            Effect::Ignore(why) => format!("ignored: {why}"),
+            other => format!("{other:?}"),
+        };
+        done.map(|()| out.drain().map(words).collect())
+    }
+
+    fn deliver(&mut self, from: usize, message: Message) -> Result<Vec<String>, Violation> {
+        self.step(Input::Deliver(site(from), message))
+    }
+
+    /// Asks, and lends itself its own permission.
+    fn acquire(&mut self) {
+        let sent = self.step(Input::Acquire(CLAIM, ())).unwrap();
+        assert_eq!(sent, ["to 1: request 1.1", "to 2: request 1.1"]);
+        self.deliver(1, Message::Request { ticket: ticket(1, 1) }).unwrap();
+        self.deliver(1, reply(1, ticket(1, 1))).unwrap();
+    }
+}
+
+fn reply(arbiter: usize, ticket: Ticket) -> Message {
+    let (arbiter, number, floor) = (site(arbiter), GrantNo(1), Fence(1));
+    Message::Reply { arbiter, ticket, number, then: [].into(), floor }
+}
+
+#[test]
+fn callers_that_break_the_contract_change_nothing() {
+    let mut one = Site::new();
+    assert_eq!(one.step(Input::Release(CLAIM)), Err(Violation::NotInside(CLAIM)));
+    assert_eq!(one.step(Input::Abandon(CLAIM)), Err(Violation::NotWaiting(CLAIM)));
+    one.acquire();
+    assert_eq!(one.step(Input::Acquire(ClaimId(2), ())), Err(Violation::Busy));
+    assert_eq!(one.step(Input::Release(CLAIM)), Err(Violation::NotInside(CLAIM)));
+    assert_eq!(one.step(Input::Abandon(ClaimId(2))), Err(Violation::NotWaiting(ClaimId(2))));
+    one.deliver(2, reply(2, ticket(1, 1))).unwrap();
+    assert_eq!(one.step(Input::Abandon(CLAIM)), Err(Violation::NotWaiting(CLAIM)));
+    assert_eq!(one.step(Input::Release(ClaimId(2))), Err(Violation::NotInside(ClaimId(2))));
+}
+
+#[test]
+fn a_site_without_a_quorum_cannot_ask() {
+    let only: SiteSet = [site(2)].into_iter().collect();
+    let quorums = Listed::new(vec![None, Some(only)]).unwrap();
+    let mut one = Site::new();
+    one.shared = Shared::new(site(1), std::sync::Arc::new(quorums));
+    assert_eq!(one.step(Input::Acquire(CLAIM, ())), Err(Violation::NoQuorum));
+}
+
+#[test]
+fn peers_that_break_the_contract_change_nothing() {
+    let mut one = Site::new();
+    one.acquire();
+    let foreign = ticket(5, 3);
+    for message in [Message::Request { ticket: foreign }, Message::Cancel { ticket: foreign }] {
+        assert_eq!(one.deliver(2, message), Err(Violation::NotYours(foreign)));
+    }
+    let own = ticket(1, 1);
+    assert_eq!(one.deliver(3, reply(3, own)), Err(Violation::NotAsked(site(3))));
+    let fail = Message::Fail { ticket: own };
+    assert_eq!(one.deliver(3, fail), Err(Violation::NotAsked(site(3))));
+    let inquire = Message::Inquire { ticket: own, number: GrantNo(1), then: None };
+    assert_eq!(one.deliver(3, inquire), Err(Violation::NotAsked(site(3))));
+    let transfer = Message::Transfer { ticket: own, number: GrantNo(1), next: foreign };
+    assert_eq!(one.deliver(3, transfer), Err(Violation::NotAsked(site(3))));
+}
+
+#[test]
+fn a_request_that_comes_twice_is_answered_twice_and_queued_once() {
+    let mut one = Site::new();
+    let (second, third) = (ticket(1, 2), ticket(2, 3));
+    let lent = one.deliver(2, Message::Request { ticket: second }).unwrap();
+    assert_eq!(lent, ["to 2: reply 1.2 for 1 #1"]);
+    assert_eq!(one.deliver(2, Message::Request { ticket: second }).unwrap(), lent);
+    let queued = one.deliver(3, Message::Request { ticket: third }).unwrap();
+    assert_eq!(queued, ["to 2: transfer 1.2 #1, then 2.3", "to 3: fail 2.3"]);
+    let again = one.deliver(3, Message::Request { ticket: third }).unwrap();
+    assert_eq!(again, ["to 3: fail 2.3"]);
+    assert_eq!(one.mutex.view().queue, [third]);
+}
+
+#[test]
+fn what_comes_too_late_or_twice_is_ignored_with_a_reason() {
+    let mut one = Site::new();
+    one.acquire();
+    let own = ticket(1, 1);
+    let twice = one.deliver(1, reply(1, own)).unwrap();
+    assert_eq!(twice, ["ignored: the loan is known already"]);
+    let (ticket, number) = (ticket(9, 2), GrantNo(7));
+    let yielded = one.deliver(2, Message::Yield { ticket, number, passed: None }).unwrap();
+    assert_eq!(yielded, ["ignored: the loan is over already"]);
+    let cancelled = one.deliver(2, Message::Cancel { ticket }).unwrap();
+    assert_eq!(cancelled, ["ignored: the request is over already"]);
+}
+
+#[test]
+fn a_grant_rests_on_the_permissions_of_its_quorum() {
+    let mut one = Site::new();
+    one.acquire();
+    assert_eq!(one.mutex.rests_on(CLAIM), Basis::Nothing);
+    assert_eq!(one.mutex.view().claims[0].missing, [site(2)]);
+    let entered = one.deliver(2, reply(2, ticket(1, 1))).unwrap();
+    assert_eq!(entered, ["enters with 1.1, fence 1"]);
+    let quorum = [site(1), site(2)].into_iter().collect();
+    assert_eq!(one.mutex.rests_on(CLAIM), Basis::Permissions(quorum));
+    assert!(one.mutex.view().claims[0].inside && !one.mutex.is_vacant());
+}
+
+/// The paper's channels never fail; what the mutex does when sessions end comes with sessions.
+#[test]
+fn the_paper_s_world_has_no_sessions() {
+    let mut one = Site::new();
+    for input in [
+        Input::Silent(site(2)),
+        Input::Lost(site(2)),
+        Input::Open(site(2), SessionNo(1)),
+        Input::Closed(site(2)),
+        Input::Opened(site(2), SessionNo(1)),
+    ] {
+        assert_eq!(one.step(input).unwrap(), ["ignored: the paper's channels never fail"]);
+    }
+}
