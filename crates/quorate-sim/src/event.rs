@@ -1,0 +1,113 @@
+//! What happens in a world, as data for traces, counters and readers.
+
+use std::fmt;
+
+use quorate_protocol::{ClaimId, Protocol, Why};
+use quorate_quorum::SiteId;
+
+/// One thing that happened.
+#[derive(Debug)]
+pub enum Event<'a, P: Protocol> {
+    /// A caller asks for the lock.
+    Acquires(SiteId, ClaimId),
+    /// A caller leaves.
+    Releases(SiteId, ClaimId),
+    /// A caller does not wait any longer.
+    GivesUp(SiteId, ClaimId),
+    /// A message goes out.
+    Sends {
+        /// Its sender.
+        from: SiteId,
+        /// Its receiver.
+        to: SiteId,
+        /// What it says.
+        message: &'a P::Message,
+    },
+    /// A message arrives.
+    Receives {
+        /// Its sender.
+        from: SiteId,
+        /// Its receiver.
+        to: SiteId,
+        /// What it says.
+        message: &'a P::Message,
+    },
+    /// A claim is inside now.
+    Enters(SiteId, ClaimId, &'a P::Grant),
+    /// A grant is over before its time.
+    Loses(SiteId, ClaimId, Why),
+    /// A site has nothing to do, and says why.
+    Ignores(SiteId, &'static str),
+}
+
+impl<P: Protocol> Event<'_, P> {
+    /// Whether it changes what callers have: these stand in a trace also where messages do not.
+    pub fn is_outcome(&self) -> bool {
+        matches!(self, Event::Enters(..) | Event::Loses(..))
+    }
+
+    /// A word for the kind of event, for machines.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Event::Acquires(..) => "acquires",
+            Event::Releases(..) => "releases",
+            Event::GivesUp(..) => "gives up",
+            Event::Sends { .. } => "sends",
+            Event::Receives { .. } => "receives",
+            Event::Enters(..) => "enters",
+            Event::Loses(..) => "loses",
+            Event::Ignores(..) => "ignores",
+        }
+    }
+
+    /// The site at which it happens.
+    pub fn site(&self) -> SiteId {
+        match *self {
+            Event::Acquires(site, _)
+            | Event::Releases(site, _)
+            | Event::GivesUp(site, _)
+            | Event::Sends { from: site, .. }
+            | Event::Receives { to: site, .. }
+            | Event::Enters(site, ..)
+            | Event::Loses(site, ..)
+            | Event::Ignores(site, _) => site,
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Display for Event<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::Acquires(site, _) => write!(f, "{site} acquires"),
+            Event::Releases(site, _) => write!(f, "{site} releases"),
+            Event::GivesUp(site, _) => write!(f, "{site} gives up"),
+            Event::Sends { from, to, message } => write!(f, "{from} -> {to}  {message}"),
+            Event::Receives { from, to, message } => write!(f, "{to} <- {from}  {message}"),
+            Event::Enters(site, _, grant) => write!(f, "{site} enters {grant}"),
+            Event::Loses(site, _, why) => write!(f, "{site} loses the lock: {why}"),
+            Event::Ignores(site, why) => write!(f, "{site} ignores it: {why}"),
+        }
+    }
+}
+
+/// Looks on while a world moves.
+pub trait Observer<P: Protocol> {
+    /// Sees one event, `depth` deep in the action that led to it: 0 for what a caller does or a
+    /// channel delivers, and what follows from it one deeper than the receipt it follows from.
+    fn see(&mut self, depth: usize, event: &Event<'_, P>);
+}
+
+/// Looks away.
+#[derive(Debug, Default)]
+pub struct Unwatched;
+
+impl<P: Protocol> Observer<P> for Unwatched {
+    fn see(&mut self, _: usize, _: &Event<'_, P>) {}
+}
+
+impl<P: Protocol, A: Observer<P>, B: Observer<P>> Observer<P> for (&mut A, &mut B) {
+    fn see(&mut self, depth: usize, event: &Event<'_, P>) {
+        self.0.see(depth, event);
+        self.1.see(depth, event);
+    }
+}

@@ -1,0 +1,20 @@
+//! A simulated cluster: a protocol at every site, channels between them, and properties that are
+//! checked after every event.
+//!
+//! A [`World`] moves only when told. Three drivers tell it: scripts, seeds, and the checker of
+//! `quorate-check`, which tries every schedule.
+
+mod channels;
+mod event;
+mod property;
+pub mod random;
+pub mod script;
+mod subject;
+mod subjects;
+mod world;
+
+pub use event::{Event, Observer, Unwatched};
+pub use property::{Breach, PROPERTIES};
+pub use subject::Subject;
+pub use subjects::{PROTOCOLS, Setting, Visitor, visit};
+pub use world::{Standpoint, World};

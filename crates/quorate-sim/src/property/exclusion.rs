@@ -1,0 +1,41 @@
+//! Never two conflicting grants at one time.
+//!
+//! Cao & Singhal 2001, theorem 1: mutual exclusion is achieved.
+
+use quorate_protocol::ClaimId;
+use quorate_quorum::SiteId;
+
+use crate::Subject;
+
+pub(super) const NAME: &str = "exclusion";
+
+/// Who is inside.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Exclusion<P: Subject> {
+    inside: Vec<(SiteId, ClaimId, P::Grant)>,
+}
+
+impl<P: Subject> Exclusion<P> {
+    pub(super) fn new() -> Self {
+        Self { inside: Vec::new() }
+    }
+
+    pub(super) fn on_enter(
+        &mut self,
+        site: SiteId,
+        claim: ClaimId,
+        grant: &P::Grant,
+    ) -> Result<(), String> {
+        let other = self.inside.iter().find(|(_, _, inside)| P::conflict(inside, grant));
+        let verdict = match other {
+            Some((other, ..)) => Err(format!("{other} and {site} are inside together")),
+            None => Ok(()),
+        };
+        self.inside.push((site, claim, grant.clone()));
+        verdict
+    }
+
+    pub(super) fn on_leave(&mut self, site: SiteId, claim: ClaimId) {
+        self.inside.retain(|&(s, c, _)| (s, c) != (site, claim));
+    }
+}

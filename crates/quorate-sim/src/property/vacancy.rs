@@ -1,0 +1,17 @@
+//! Nothing is left over: when nobody is inside or waits and nothing is under way, every arbiter
+//! is free and every queue is empty.
+//!
+//! A permission that is lost shows here at once, and not only when the next claim waits for ever.
+
+use super::Standing;
+
+pub(super) const NAME: &str = "vacancy";
+
+pub(super) fn judge(standing: &Standing) -> Result<(), String> {
+    match standing {
+        Standing { in_flight: 0, inside: 0, waiting: 0, occupied: occupied @ 1.. } => {
+            Err(format!("all is quiet, but {occupied} sites still remember a request"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,261 @@
+//! Random runs: a seed decides how long everything takes, and so who overtakes whom.
+
+mod chance;
+mod delay;
+mod tally;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use quorate_protocol::{ClaimId, Tick};
+use quorate_quorum::{QuorumSystem, SiteId};
+
+use self::chance::Chance;
+use self::delay::Post;
+use self::tally::Counter;
+use crate::{Breach, Event, Observer, Standpoint, Subject, World};
+
+pub use self::delay::Delay;
+pub use self::tally::Tally;
+
+/// The mean delay of a message: a millisecond, in ticks.
+pub const T: u64 = 1_000_000;
+
+/// How long something takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// Always so many ticks.
+    Fixed(u64),
+    /// Anything up to so many ticks.
+    UpTo(u64),
+}
+
+impl Span {
+    fn draw(self, chance: &mut Chance) -> u64 {
+        match self {
+            Span::Fixed(ticks) => ticks,
+            Span::UpTo(most) => chance.below(most + 1),
+        }
+    }
+}
+
+/// What happens in a run, but for what the seed decides.
+#[derive(Clone, Debug)]
+pub struct Plan<P: Subject> {
+    /// The cluster.
+    pub quorums: Arc<dyn QuorumSystem>,
+    /// The protocol's switches.
+    pub options: P::Options,
+    /// What callers claim, in turn.
+    pub claims: Vec<P::Claim>,
+    /// How many claims are made at each site.
+    pub requests: Vec<u32>,
+    /// How long a site waits before its first claim and between two.
+    pub think: Span,
+    /// How long a caller stays inside.
+    pub inside: Span,
+    /// How many waiting callers may give up.
+    pub gives_up: u32,
+    /// How long messages take.
+    pub delay: Delay,
+    /// Whether some channels are always slower than others.
+    pub skew: bool,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was counted.
+    pub tally: Tally,
+    /// The property that broke, if one did; the run ends there.
+    pub breach: Option<Breach>,
+}
+
+/// Runs `plan` with one seed. The same seed gives the same history, byte for byte.
+///
+/// ```
+/// use quorate_protocol::mutex::{Mutex, Options};
+/// use quorate_quorum::{build, Kind};
+/// use quorate_sim::random::{run, Delay, Plan, Span, T};
+/// use quorate_sim::Unwatched;
+///
+/// let plan = Plan::<Mutex> {
+///     quorums: build(Kind::Majority, 5)?,
+///     options: Options::default(),
+///     claims: vec![()],
+///     requests: vec![2; 5],
+///     think: Span::UpTo(10 * T),
+///     inside: Span::UpTo(3 * T),
+///     gives_up: 0,
+///     delay: Delay::Exponential,
+///     skew: false,
+/// };
+/// let outcome = run(&plan, 7, &mut Unwatched);
+/// assert_eq!((outcome.tally.entries, outcome.tally.unserved), (10, 0));
+/// assert!(outcome.breach.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run<P: Subject>(plan: &Plan<P>, seed: u64, watch: &mut impl TimedObserver<P>) -> Outcome {
+    let mut run = Run::new(plan, seed);
+    for site in SiteId::all(run.world.n()) {
+        run.think(site);
+    }
+    while run.world.breach().is_none() && run.happen(watch) {}
+    run.counter.tally.unserved = run.world.waiting() as u64;
+    run.counter.tally.elapsed_ticks = run.world.now().0;
+    Outcome { tally: run.counter.tally, breach: run.world.breach().cloned() }
+}
+
+/// Looks on while a run goes by.
+pub trait TimedObserver<P: Subject> {
+    /// Sees one event; `depth` as in [`Observer::see`].
+    fn see(&mut self, now: Tick, depth: usize, event: &Event<'_, P>);
+}
+
+impl<P: Subject> TimedObserver<P> for crate::Unwatched {
+    fn see(&mut self, _: Tick, _: usize, _: &Event<'_, P>) {}
+}
+
+/// What is due at some moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    Deliver(SiteId, SiteId),
+    Acquire(SiteId),
+    Release(SiteId, ClaimId),
+    GiveUp(SiteId, ClaimId),
+}
+
+/// A run that is under way.
+struct Run<'a, P: Subject> {
+    plan: &'a Plan<P>,
+    world: World<P>,
+    chance: Chance,
+    post: Post,
+    /// What is due, the earliest first; among equals the one that was planned first.
+    agenda: BinaryHeap<Reverse<(Tick, u64, Due)>>,
+    planned: u64,
+    counter: Counter,
+    news: Vec<News>,
+    gives_up_left: u32,
+}
+
+/// What an action led to that the run has to plan for.
+#[derive(Clone, Copy, Debug)]
+enum News {
+    Sent(SiteId, SiteId),
+    Entered(SiteId, ClaimId),
+}
+
+impl<'a, P: Subject> Run<'a, P> {
+    fn new(plan: &'a Plan<P>, seed: u64) -> Self {
+        let n = plan.quorums.n();
+        assert_eq!(plan.requests.len(), n, "a plan names the requests of every site");
+        Self {
+            plan,
+            world: World::new(&plan.quorums, &plan.options),
+            chance: Chance::new(seed),
+            post: Post::new(n, plan.delay, plan.skew, seed),
+            agenda: BinaryHeap::new(),
+            planned: 0,
+            counter: Counter::new(n),
+            news: Vec::new(),
+            gives_up_left: plan.gives_up,
+        }
+    }
+
+    fn plan_for(&mut self, at: Tick, due: Due) {
+        self.planned += 1;
+        self.agenda.push(Reverse((at, self.planned, due)));
+    }
+
+    fn in_ticks(&self, ticks: u64) -> Tick {
+        Tick(self.world.now().0 + ticks)
+    }
+
+    /// Plans the next claim of `site`, if it has any left.
+    fn think(&mut self, site: SiteId) {
+        if self.world.claims_made(site) < self.plan.requests[site.index()] {
+            let ticks = self.plan.think.draw(&mut self.chance);
+            self.plan_for(self.in_ticks(ticks), Due::Acquire(site));
+        }
+    }
+
+    /// Does what is due next; false if nothing is.
+    fn happen(&mut self, watch: &mut impl TimedObserver<P>) -> bool {
+        let Some(Reverse((at, _, due))) = self.agenda.pop() else { return false };
+        self.world.set_now(at);
+        let mut desk = Desk { now: at, counter: &mut self.counter, news: &mut self.news, watch };
+        match due {
+            Due::Deliver(from, to) => {
+                let arrived = self.world.deliver(from, to, &mut desk);
+                assert!(arrived, "a planned message is under way");
+            }
+            Due::Acquire(site) => {
+                let turn = self.world.claims_made(site) as usize % self.plan.claims.len();
+                let claim = self.plan.claims[turn].clone();
+                // A site without a quorum cannot ask; its claims count for nothing.
+                if let Ok(claim) = self.world.acquire(site, claim, &mut desk) {
+                    self.consider_giving_up(site, claim);
+                }
+            }
+            Due::Release(site, claim) => {
+                self.world.release(site, claim, &mut desk).expect("the caller is inside");
+                self.think(site);
+            }
+            Due::GiveUp(site, claim) => {
+                if self.world.standpoint(site, claim) == Some(Standpoint::Waiting) {
+                    self.world.give_up(site, claim, &mut desk).expect("the caller waits");
+                    self.think(site);
+                }
+            }
+        }
+        self.take_in_news();
+        true
+    }
+
+    /// Every fourth caller is impatient, as long as some may give up.
+    fn consider_giving_up(&mut self, site: SiteId, claim: ClaimId) {
+        if self.gives_up_left > 0 && self.chance.below(4) == 0 {
+            self.gives_up_left -= 1;
+            let patience = self.chance.below(10 * T);
+            self.plan_for(self.in_ticks(patience), Due::GiveUp(site, claim));
+        }
+    }
+
+    fn take_in_news(&mut self) {
+        let now = self.world.now();
+        for news in std::mem::take(&mut self.news) {
+            match news {
+                News::Sent(from, to) => {
+                    let at = self.post.arrival(now, from, to, &mut self.chance);
+                    self.plan_for(at, Due::Deliver(from, to));
+                }
+                News::Entered(site, claim) => {
+                    let ticks = self.plan.inside.draw(&mut self.chance);
+                    self.plan_for(self.in_ticks(ticks), Due::Release(site, claim));
+                }
+            }
+        }
+    }
+}
+
+/// Where the events of an action are counted, passed on, and kept if they call for a plan.
+struct Desk<'a, W> {
+    now: Tick,
+    counter: &'a mut Counter,
+    news: &'a mut Vec<News>,
+    watch: &'a mut W,
+}
+
+impl<P: Subject, W: TimedObserver<P>> Observer<P> for Desk<'_, W> {
+    fn see(&mut self, depth: usize, event: &Event<'_, P>) {
+        self.counter.count(self.now, event);
+        match *event {
+            Event::Sends { from, to, .. } if from != to => self.news.push(News::Sent(from, to)),
+            Event::Enters(site, claim, _) => self.news.push(News::Entered(site, claim)),
+            _ => {}
+        }
+        self.watch.see(self.now, depth, event);
+    }
+}

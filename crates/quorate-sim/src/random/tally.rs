@@ -1,0 +1,86 @@
+//! What is counted in a run.
+
+use std::collections::BTreeMap;
+
+use quorate_protocol::{ClaimId, Tick};
+use quorate_quorum::SiteId;
+
+use crate::{Event, Subject};
+
+/// What was counted, in one run or several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Claims that got in.
+    pub entries: u64,
+    /// Claims that were given up.
+    pub given_up: u64,
+    /// Claims that still waited when nothing could happen any more.
+    pub unserved: u64,
+    /// Messages between different sites.
+    pub messages: u64,
+    /// The same, by their names in the paper.
+    pub by_kind: BTreeMap<&'static str, u64>,
+    /// Entries of claims that were waiting when the holder before them left.
+    pub handovers: u64,
+    /// The time between those two moments, added up over all hand-overs.
+    pub handover_ticks: u64,
+    /// The time from claim to entry, added up over all entries.
+    pub wait_ticks: u64,
+    /// Virtual time that went by.
+    pub elapsed_ticks: u64,
+}
+
+impl Tally {
+    /// Adds another tally to this one.
+    pub fn add(&mut self, other: &Tally) {
+        self.entries += other.entries;
+        self.given_up += other.given_up;
+        self.unserved += other.unserved;
+        self.messages += other.messages;
+        self.handovers += other.handovers;
+        self.handover_ticks += other.handover_ticks;
+        self.wait_ticks += other.wait_ticks;
+        self.elapsed_ticks += other.elapsed_ticks;
+        for (kind, count) in &other.by_kind {
+            *self.by_kind.entry(kind).or_default() += count;
+        }
+    }
+}
+
+/// Counts while a run goes on.
+#[derive(Debug)]
+pub(super) struct Counter {
+    pub(super) tally: Tally,
+    made_at: Vec<Tick>,
+    left_at: Option<Tick>,
+}
+
+impl Counter {
+    pub(super) fn new(n: usize) -> Self {
+        Self { tally: Tally::default(), made_at: vec![Tick::ZERO; n], left_at: None }
+    }
+
+    pub(super) fn count<P: Subject>(&mut self, now: Tick, event: &Event<'_, P>) {
+        match *event {
+            Event::Sends { from, to, message } if from != to => {
+                self.tally.messages += 1;
+                *self.tally.by_kind.entry(P::kind(message)).or_default() += 1;
+            }
+            Event::Acquires(site, _) => self.made_at[site.index()] = now,
+            Event::Releases(..) => self.left_at = Some(now),
+            Event::GivesUp(..) => self.tally.given_up += 1,
+            Event::Enters(site, claim, _) => self.enter(now, site, claim),
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, now: Tick, site: SiteId, _claim: ClaimId) {
+        let made_at = self.made_at[site.index()];
+        self.tally.entries += 1;
+        self.tally.wait_ticks += now.0 - made_at.0;
+        if let Some(left_at) = self.left_at.filter(|&left_at| made_at <= left_at) {
+            self.tally.handovers += 1;
+            self.tally.handover_ticks += now.0 - left_at.0;
+        }
+    }
+}

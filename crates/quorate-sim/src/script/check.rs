@@ -1,0 +1,98 @@
+//! The `expect` lines: what is, against what the script says.
+
+use quorate_protocol::ClaimId;
+
+use super::command::{Channel, Check, Place, Who};
+use super::error::Fault;
+use super::run::Stage;
+use crate::{Standpoint, Subject};
+
+impl<P: Subject> Stage<P> {
+    /// Whether things are as the script says.
+    pub(super) fn check(&self, check: &Check) -> Result<(), Fault> {
+        match check {
+            Check::Stands(who, place) => self.stands(*who, *place),
+            Check::Has(channel, kind) => self.has(*channel, kind),
+            Check::Empty(channel) => {
+                let expected = || format!("nothing under way on {channel}");
+                match self.world.front(channel.from, channel.to) {
+                    None => Ok(()),
+                    Some(message) => unmet(expected(), format!("there is `{message}`")),
+                }
+            }
+            Check::Quiet => match self.world.in_flight() {
+                0 => Ok(()),
+                _ => unmet("nothing under way", format!("there is something {}", self.busy())),
+            },
+            Check::Messages(expected) => {
+                let sent = self.recorder.tally.messages_total();
+                if sent == *expected {
+                    return Ok(());
+                }
+                let kinds = self.recorder.tally.messages.iter();
+                let kinds: Vec<_> = kinds.map(|(kind, n)| format!("{n} {kind}")).collect();
+                unmet(
+                    format!("messages {expected}"),
+                    format!("{sent} were sent: {}", kinds.join(", ")),
+                )
+            }
+            Check::Broken(property) => self.is_broken(property),
+        }
+    }
+
+    fn stands(&self, who: Who, place: Place) -> Result<(), Fault> {
+        let made = self.world.claims_made(who.site);
+        if let Some(ClaimId(number)) = who.claim.filter(|claim| claim.0 > made) {
+            let why = format!("site {} has made {made} claims, and none is {number}", who.site);
+            return Err(Fault::Impossible(why));
+        }
+        let claims = self.world.claims(who.site);
+        let meant = claims.filter(|&(claim, _)| who.claim.is_none_or(|named| named == claim));
+        let places: Vec<Place> = meant.map(|(_, standpoint)| place_of(standpoint)).collect();
+        let met = match place {
+            Place::Idle => places.is_empty(),
+            place => places.contains(&place),
+        };
+        if met {
+            return Ok(());
+        }
+        let actual: Vec<_> = places.iter().map(|place| place.word()).collect();
+        let actual = if actual.is_empty() { "idle".to_owned() } else { actual.join(" and ") };
+        unmet(format!("{who} {}", place.word()), format!("it is {actual}"))
+    }
+
+    fn has(&self, channel: Channel, kind: &str) -> Result<(), Fault> {
+        let Channel { from, to } = channel;
+        let kinds: Vec<_> = self.world.under_way(from, to).map(P::kind).collect();
+        if kinds.contains(&kind) {
+            return Ok(());
+        }
+        let there = if kinds.is_empty() { "nothing".to_owned() } else { kinds.join(", ") };
+        unmet(format!("a {kind} on {channel}"), format!("there is {there}"))
+    }
+
+    fn busy(&self) -> String {
+        let busy = self.world.busy_channels().map(|(from, to)| Channel { from, to }.to_string());
+        format!("on {}", busy.collect::<Vec<_>>().join(", "))
+    }
+
+    fn is_broken(&self, property: &str) -> Result<(), Fault> {
+        match self.world.breach() {
+            Some(breach) if breach.property == property => Ok(()),
+            Some(breach) => unmet(format!("broken {property}"), format!("it was {breach}")),
+            None => unmet(format!("broken {property}"), "no property is broken"),
+        }
+    }
+}
+
+fn place_of(standpoint: Standpoint) -> Place {
+    match standpoint {
+        Standpoint::Inside => Place::Inside,
+        Standpoint::Waiting => Place::Waiting,
+        Standpoint::Lost => Place::Lost,
+    }
+}
+
+fn unmet(expected: impl Into<String>, actual: impl Into<String>) -> Result<(), Fault> {
+    Err(Fault::Unmet { expected: expected.into(), actual: actual.into() })
+}

@@ -1,0 +1,132 @@
+//! The settings at the top of a script, and the cluster they describe.
+
+use std::sync::Arc;
+
+use quorate_quorum::{Kind, Listed, QuorumSystem, SiteId, SiteSet, build};
+
+use super::error::{Fault, ScriptError};
+use super::parse::{Statement, refused};
+use crate::{Setting, Subject, Visitor, visit};
+
+/// The cluster of a script: which protocol, with which switches, on which quorums.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// The protocol's name.
+    pub protocol: String,
+    /// Its switches.
+    pub settings: Vec<Setting>,
+    /// Its sites and their quorums.
+    pub quorums: Arc<dyn QuorumSystem>,
+}
+
+/// The settings as they come, each with its line.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    protocol: Option<(usize, String)>,
+    sites: Option<(usize, usize)>,
+    kind: Option<(usize, Kind)>,
+    listed: Vec<(usize, SiteId, SiteSet)>,
+    options: Vec<(usize, Setting)>,
+}
+
+impl Settings {
+    /// Takes one setting; a second one of the same thing is an error.
+    pub(super) fn add(&mut self, line: usize, statement: Statement) -> Result<(), ScriptError> {
+        let before = match statement {
+            Statement::Protocol(name) => set(&mut self.protocol, line, name, "the protocol"),
+            Statement::Sites(n) => set(&mut self.sites, line, n, "the number of sites"),
+            Statement::QuorumKind(kind) => match self.listed.first() {
+                Some(&(before, ..)) => twice("a quorum", before),
+                None => set(&mut self.kind, line, kind, "the kind of quorum"),
+            },
+            Statement::QuorumOf(owner, members) => {
+                let same = self.listed.iter().find(|(_, other, _)| *other == owner);
+                match (&self.kind, same) {
+                    (Some((before, _)), _) => twice("the kind of quorum", *before),
+                    (None, Some(&(before, ..))) => twice(&format!("the quorum of {owner}"), before),
+                    (None, None) => {
+                        self.listed.push((line, owner, members));
+                        Ok(())
+                    }
+                }
+            }
+            Statement::Option(setting) => {
+                let same = self.options.iter().find(|(_, other)| other.name == setting.name);
+                match same {
+                    Some(&(before, _)) => twice(&format!("option {}", setting.name), before),
+                    None => {
+                        self.options.push((line, setting));
+                        Ok(())
+                    }
+                }
+            }
+            Statement::Do(_) => Ok(()),
+        };
+        before.map_err(|fault| fault.at(line))
+    }
+
+    /// The cluster that the settings describe; `end` is the line to blame for what is missing.
+    pub(super) fn finish(self, end: usize) -> Result<Cluster, ScriptError> {
+        let quorums = self.quorums(end)?;
+        let (line, protocol) = self.protocol.unwrap_or((end, "mutex".to_owned()));
+        let known = |settings: &[Setting]| visit(&protocol, settings, Nothing);
+        known(&[]).map_err(|why| Fault::Refused(why).at(line))?;
+        let mut settings = Vec::new();
+        for (line, setting) in self.options {
+            settings.push(setting);
+            known(&settings).map_err(|why| Fault::Refused(why).at(line))?;
+        }
+        Ok(Cluster { protocol, settings, quorums })
+    }
+
+    fn quorums(&self, end: usize) -> Result<Arc<dyn QuorumSystem>, ScriptError> {
+        let named = |(_, owner, members): &(usize, SiteId, SiteSet)| {
+            members.iter().last().map_or(*owner, |last| last.max(*owner)).index() + 1
+        };
+        let largest = self.listed.iter().map(named).max();
+        let Some(n) = self.sites.map(|(_, n)| n).or(largest) else {
+            return Err(Fault::NoSites.at(end));
+        };
+        if self.listed.is_empty() {
+            let (line, kind) = self.kind.unwrap_or((end, Kind::Majority));
+            let line = self.sites.map_or(line, |(line, _)| line);
+            return build(kind, n).map_err(|why| refused(why).at(line));
+        }
+        let mut own = vec![None; n];
+        for (line, owner, members) in &self.listed {
+            let sites = members.iter().chain([*owner]);
+            if let Some(site) = sites.into_iter().find(|site| site.index() >= n) {
+                return Err(Fault::NoSuchSite { site, n }.at(*line));
+            }
+            own[owner.index()] = Some(members.clone());
+        }
+        let line = self.listed.last().map_or(end, |&(line, ..)| line);
+        match Listed::new(own) {
+            Ok(listed) => Ok(Arc::new(listed)),
+            Err(why) => Err(refused(why).at(line)),
+        }
+    }
+}
+
+fn set<T>(place: &mut Option<(usize, T)>, line: usize, value: T, what: &str) -> Result<(), Fault> {
+    match place {
+        Some((before, _)) => twice(what, *before),
+        None => {
+            *place = Some((line, value));
+            Ok(())
+        }
+    }
+}
+
+fn twice(what: &str, line: usize) -> Result<(), Fault> {
+    Err(Fault::Twice { what: what.to_owned(), line })
+}
+
+/// Asks only whether the protocol and its switches exist.
+struct Nothing;
+
+impl Visitor for Nothing {
+    type Output = ();
+
+    fn visit<P: Subject>(self, _: P::Options) {}
+}

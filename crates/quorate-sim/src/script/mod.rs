@@ -1,0 +1,135 @@
+//! Scripts: a story told line by line, with what must happen below every line.
+//!
+//! A script says who acts and which message arrives next; `docs/scenarios.md` has its syntax. The
+//! files under `scenarios/` are scripts, and their traces are what [`bless`] made of them, read
+//! by somebody.
+//!
+//! ```
+//! use quorate_sim::script::Script;
+//! let script = Script::parse("sites 3\n1 acquires\nsettle\nexpect 1 inside\n")?;
+//! let report = script.run(|line| println!("{line}"))?;
+//! assert_eq!((report.tally.served, report.tally.messages_total()), (1, 2));
+//! # Ok::<(), quorate_sim::script::ScriptError>(())
+//! ```
+
+mod bless;
+mod check;
+mod cluster;
+mod command;
+mod error;
+mod line;
+mod parse;
+mod run;
+mod source;
+
+pub use self::bless::bless;
+pub use self::cluster::Cluster;
+pub use self::command::Command;
+pub use self::error::{Fault, ScriptError};
+pub use self::line::{Line, Tally};
+pub use self::run::Report;
+
+use self::cluster::Settings;
+use self::command::{Action, Deed};
+use self::parse::{Statement, statement};
+use self::run::Play;
+use crate::{Subject, Visitor, visit};
+
+/// A script that can be played: its settings exist, and its sites too.
+#[derive(Clone, Debug)]
+pub struct Script {
+    cluster: Cluster,
+    commands: Vec<Command>,
+}
+
+impl Script {
+    /// Reads a script.
+    ///
+    /// # Errors
+    ///
+    /// The first line that cannot be understood, what is wrong with it, and what was expected.
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        let (mut settings, mut commands) = (Settings::default(), Vec::new());
+        let mut begun = false;
+        for source in source::split(text)? {
+            let line = source.line;
+            let read = statement(source.text).map_err(|fault| fault.at(line))?;
+            let acts = matches!(read, Statement::Do(Deed::Act { .. }));
+            if let (false, Some(&(trace, _))) = (acts, source.trace.first()) {
+                return Err(Fault::StrayTrace.at(trace));
+            }
+            match read {
+                Statement::Do(deed) => {
+                    begun |= !deed.is_clock();
+                    let (text, trace) = (source.text.to_owned(), source.trace);
+                    commands.push(Command { line, text, deed, trace });
+                }
+                setting if begun => return Err(Fault::Late(setting.word()).at(line)),
+                setting => settings.add(line, setting)?,
+            }
+        }
+        let first = commands.first().map_or(1, |command| command.line);
+        let script = Self { cluster: settings.finish(first)?, commands };
+        script.check_sites()?;
+        script.check_claims()?;
+        Ok(script)
+    }
+
+    /// The cluster it plays in.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// What it does and checks, in order.
+    pub fn commands(&self) -> &[Command] {
+        &self.commands
+    }
+
+    /// Plays it, showing every command and all that happens to `sink`.
+    ///
+    /// # Errors
+    ///
+    /// The first line that did not go as the script says; everything up to it has been shown.
+    pub fn run(&self, mut sink: impl FnMut(&Line)) -> Result<Report, ScriptError> {
+        self.play(true, &mut sink)
+    }
+
+    fn play(&self, compare: bool, sink: &mut dyn FnMut(&Line)) -> Result<Report, ScriptError> {
+        let play = Play { script: self, sink, compare };
+        visit(&self.cluster.protocol, &self.cluster.settings, play)
+            .map_err(|why| Fault::Refused(why).at(1))?
+    }
+
+    fn check_sites(&self) -> Result<(), ScriptError> {
+        let n = self.cluster.quorums.n();
+        for command in &self.commands {
+            let stranger = command.deed.sites().into_iter().find(|site| site.index() >= n);
+            if let Some(site) = stranger {
+                return Err(Fault::NoSuchSite { site, n }.at(command.line));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_claims(&self) -> Result<(), ScriptError> {
+        visit(&self.cluster.protocol, &self.cluster.settings, Claims(&self.commands))
+            .map_err(|why| Fault::Refused(why).at(1))?
+    }
+}
+
+/// Asks whether the protocol knows all claims.
+struct Claims<'a>(&'a [Command]);
+
+impl Visitor for Claims<'_> {
+    type Output = Result<(), ScriptError>;
+
+    fn visit<P: Subject>(self, _: P::Options) -> Self::Output {
+        for command in self.0 {
+            if let Deed::Act { action: Action::Acquire(_, words), .. } = &command.deed {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                P::parse_claim(&words).map_err(|why| Fault::Refused(why).at(command.line))?;
+            }
+        }
+        Ok(())
+    }
+}

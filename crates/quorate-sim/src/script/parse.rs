@@ -1,0 +1,201 @@
+//! From the words of one line to what it says.
+
+use std::str::FromStr;
+
+use quorate_protocol::ClaimId;
+use quorate_quorum::{Kind, QuorumError, QuorumLine, SiteId, SiteSet};
+
+use super::command::{Action, Channel, Check, Deed, Place, Who};
+use super::error::Fault;
+use crate::{PROPERTIES, Setting};
+
+/// The commands, as an error lists them.
+pub(super) const COMMANDS: [&str; 13] = [
+    "protocol",
+    "sites",
+    "quorum",
+    "clock",
+    "option",
+    "S acquires",
+    "S releases",
+    "S gives up",
+    "deliver",
+    "hold",
+    "settle",
+    "heal",
+    "expect",
+];
+
+/// Commands of whole sites.
+const LATER: [&str; 8] =
+    ["drop", "cut", "advance", "crash", "restart", "pause", "resume", "expire"];
+
+const EXPECT: &str = "expect S inside|waiting|idle|lost, expect A -> B has KIND, \
+    expect A -> B empty, expect quiet, expect messages N, expect broken PROPERTY";
+
+/// One line at the margin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Statement {
+    Protocol(String),
+    Sites(usize),
+    QuorumOf(SiteId, SiteSet),
+    QuorumKind(Kind),
+    Option(Setting),
+    Do(Deed),
+}
+
+impl Statement {
+    /// The word it begins with.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Protocol(_) => "protocol",
+            Self::Sites(_) => "sites",
+            Self::QuorumOf(..) | Self::QuorumKind(_) => "quorum",
+            Self::Option(_) => "option",
+            Self::Do(_) => "command",
+        }
+    }
+}
+
+/// Reads one line at the margin, without its comment.
+pub(super) fn statement(text: &str) -> Result<Statement, Fault> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.first().copied() {
+        Some("protocol" | "sites" | "quorum" | "option") => setting(text, &words),
+        Some("expect") => check(text, &words[1..]).map(|check| Statement::Do(Deed::Expect(check))),
+        Some(word) if LATER.contains(&word) => Err(Fault::NotYet(word.to_owned())),
+        _ => {
+            let (words, quietly) = match words.split_last() {
+                Some((&"quietly", rest)) if !rest.is_empty() => (rest, true),
+                _ => (&words[..], false),
+            };
+            let action = action(text, words)?;
+            Ok(Statement::Do(Deed::Act { action, quietly }))
+        }
+    }
+}
+
+fn setting(text: &str, words: &[&str]) -> Result<Statement, Fault> {
+    match words {
+        ["protocol", name] => Ok(Statement::Protocol((*name).to_owned())),
+        ["protocol", ..] => Err(form(text, "protocol P")),
+        ["option", name, value] => {
+            let (name, value) = ((*name).to_owned(), (*value).to_owned());
+            Ok(Statement::Option(Setting { name, value }))
+        }
+        ["option", ..] => Err(form(text, "option NAME VALUE")),
+        ["quorum", kind] if !kind.contains(':') => {
+            Ok(Statement::QuorumKind(kind.parse().map_err(refused)?))
+        }
+        ["quorum", ..] if !text.contains(':') => {
+            Err(form(text, "quorum S: A B C` or `quorum KIND"))
+        }
+        _ => match QuorumLine::parse(0, text).map_err(refused)? {
+            Some(QuorumLine::Sites(n)) => Ok(Statement::Sites(n)),
+            Some(QuorumLine::Quorum(owner, members)) => Ok(Statement::QuorumOf(owner, members)),
+            None => Err(Fault::UnknownCommand(String::new())),
+        },
+    }
+}
+
+/// What the crate of quorums says, without the line number it does not know.
+pub(super) fn refused(error: QuorumError) -> Fault {
+    Fault::Refused(match error {
+        QuorumError::Line { message, .. } => message,
+        other => other.to_string(),
+    })
+}
+
+fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
+    match words {
+        ["settle"] => Ok(Action::Settle),
+        ["heal"] => Ok(Action::Heal),
+        ["settle", ..] => Err(form(text, "settle")),
+        ["heal", ..] => Err(form(text, "heal")),
+        ["hold", from, "->", to] => Ok(Action::Hold(channel(from, to)?)),
+        ["hold", ..] => Err(form(text, "hold A -> B")),
+        ["deliver", from, "->", to] => Ok(Action::Deliver(channel(from, to)?, None)),
+        ["deliver", from, "->", to, kind] => {
+            Ok(Action::Deliver(channel(from, to)?, Some((*kind).to_owned())))
+        }
+        ["deliver", ..] => Err(form(text, "deliver A -> B [KIND]")),
+        ["clock", at, "=", time] => {
+            Ok(Action::Clock(site(at)?, number(time, text, "clock S = 5")?))
+        }
+        ["clock", ..] => Err(form(text, "clock S = 5")),
+        [subject, "acquires", claim @ ..] => {
+            let claim = claim.iter().map(|&word| word.to_owned()).collect();
+            Ok(Action::Acquire(who(subject)?, claim))
+        }
+        [subject, "releases"] => Ok(Action::Release(who(subject)?)),
+        [_, "releases", ..] => Err(form(text, "S releases")),
+        [subject, "gives", "up"] => Ok(Action::GiveUp(who(subject)?)),
+        [_, "gives", ..] => Err(form(text, "S gives up")),
+        [subject, verb, ..] if who(subject).is_ok() => {
+            Err(Fault::UnknownCommand((*verb).to_owned()))
+        }
+        [word, ..] => Err(Fault::UnknownCommand((*word).to_owned())),
+        [] => Err(Fault::UnknownCommand(String::new())),
+    }
+}
+
+fn check(text: &str, words: &[&str]) -> Result<Check, Fault> {
+    match words {
+        ["quiet"] => Ok(Check::Quiet),
+        ["messages", n] => Ok(Check::Messages(number(n, text, "expect messages N")?)),
+        ["broken", name @ ..] if !name.is_empty() => Ok(Check::Broken(property(&name.join(" "))?)),
+        [from, "->", to, "empty"] => Ok(Check::Empty(channel(from, to)?)),
+        [from, "->", to, "has", kind] => Ok(Check::Has(channel(from, to)?, (*kind).to_owned())),
+        [subject, place] => match Place::ALL.into_iter().find(|known| known.word() == *place) {
+            Some(place) => Ok(Check::Stands(who(subject)?, place)),
+            None => Err(form(text, EXPECT)),
+        },
+        _ => Err(form(text, EXPECT)),
+    }
+}
+
+fn property(name: &str) -> Result<&'static str, Fault> {
+    PROPERTIES.into_iter().find(|&known| known == name).ok_or_else(|| {
+        let known = PROPERTIES.join(", ");
+        Fault::Refused(format!("unknown property `{name}`; expected one of {known}"))
+    })
+}
+
+fn channel(from: &str, to: &str) -> Result<Channel, Fault> {
+    let (from, to) = (site(from)?, site(to)?);
+    if from == to {
+        return Err(Fault::OwnChannel(from));
+    }
+    Ok(Channel { from, to })
+}
+
+fn who(word: &str) -> Result<Who, Fault> {
+    let Some((at, claim)) = word.split_once('/') else {
+        return Ok(Who { site: site(word)?, claim: None });
+    };
+    let claim = digits(claim).filter(|&number| number > 0).map(ClaimId);
+    match claim {
+        Some(claim) => Ok(Who { site: site(at)?, claim: Some(claim) }),
+        None => Err(form(word, "S/1")),
+    }
+}
+
+fn site(word: &str) -> Result<SiteId, Fault> {
+    let place = digits::<u32>(word).and_then(|number| number.checked_sub(1));
+    let place = place.ok_or_else(|| Fault::NotASite(word.to_owned()))?;
+    Ok(SiteId::new(place as usize))
+}
+
+fn number<T: FromStr>(word: &str, text: &str, expected: &'static str) -> Result<T, Fault> {
+    digits(word).ok_or_else(|| form(text, expected))
+}
+
+/// A number without a sign.
+fn digits<T: FromStr>(word: &str) -> Option<T> {
+    let plain = word.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { word.parse().ok() } else { None }
+}
+
+fn form(found: &str, expected: &'static str) -> Fault {
+    Fault::Form { found: found.to_owned(), expected }
+}

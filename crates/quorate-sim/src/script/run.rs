@@ -1,0 +1,221 @@
+//! Plays a script in a world.
+
+use std::collections::BTreeSet;
+
+use quorate_protocol::ClaimId;
+
+use super::Script;
+use super::command::{Action, Channel, Check, Command, Deed, Who};
+use super::error::{Fault, ScriptError};
+use super::line::{Line, Recorder, Tally};
+use crate::{Breach, Standpoint, Subject, Visitor, World};
+
+/// No story needs more deliveries in one `settle`.
+const DELIVERIES_MAX: usize = 1_000_000;
+
+/// What came of a script in which all went as it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What was sent, and who was served.
+    pub tally: Tally,
+    /// The property that broke as expected, and the line where it did.
+    pub broken: Option<(usize, Breach)>,
+}
+
+/// Plays `script`, showing every line to `sink`.
+pub(super) struct Play<'a> {
+    pub(super) script: &'a Script,
+    pub(super) sink: &'a mut dyn FnMut(&Line),
+    /// Whether traces must be as the script says.
+    pub(super) compare: bool,
+}
+
+impl Visitor for Play<'_> {
+    type Output = Result<Report, ScriptError>;
+
+    fn visit<P: Subject>(mut self, options: P::Options) -> Self::Output {
+        let world = World::<P>::new(&self.script.cluster.quorums, &options);
+        let (recorder, broken, held) = (Recorder::default(), None, BTreeSet::new());
+        let mut stage = Stage { world, recorder, broken, held };
+        for (at, command) in self.script.commands.iter().enumerate() {
+            stage.recorder.begin(command.line, command.is_quiet());
+            let done = stage.follow(command);
+            self.show(command, &stage.recorder.shown);
+            done.map_err(|fault| fault.at(command.line))?;
+            stage.judge(command.line, &self.script.commands[at..])?;
+            if self.compare {
+                compare(command, &stage.recorder.shown)?;
+            }
+        }
+        Ok(Report { tally: stage.recorder.tally, broken: stage.broken })
+    }
+}
+
+impl Play<'_> {
+    fn show(&mut self, command: &Command, trace: &[Line]) {
+        (self.sink)(&Line {
+            number: command.line,
+            depth: 0,
+            word: if command.is_check() { "check" } else { "command" },
+            text: command.text.clone(),
+            site: None,
+            peer: None,
+            kind: None,
+        });
+        for line in trace {
+            (self.sink)(line);
+        }
+    }
+}
+
+/// A world in which a script is played.
+pub(super) struct Stage<P: Subject> {
+    pub(super) world: World<P>,
+    pub(super) recorder: Recorder,
+    pub(super) broken: Option<(usize, Breach)>,
+    held: BTreeSet<Channel>,
+}
+
+impl<P: Subject> Stage<P> {
+    fn follow(&mut self, command: &Command) -> Result<(), Fault> {
+        match &command.deed {
+            Deed::Act { action, .. } => self.act(action),
+            Deed::Expect(check) => self.check(check),
+        }
+    }
+
+    fn act(&mut self, action: &Action) -> Result<(), Fault> {
+        match action {
+            Action::Acquire(who, words) => self.acquire(*who, words),
+            Action::Release(who) => {
+                let claim = self.claim(*who, Standpoint::Inside)?;
+                let done = self.world.release(who.site, claim, &mut self.recorder);
+                done.map_err(|why| Fault::Impossible(format!("{who} cannot release: {why}")))
+            }
+            Action::GiveUp(who) => {
+                let claim = self.claim(*who, Standpoint::Waiting)?;
+                let done = self.world.give_up(who.site, claim, &mut self.recorder);
+                done.map_err(|why| Fault::Impossible(format!("{who} cannot give up: {why}")))
+            }
+            Action::Deliver(channel, kind) => self.deliver(*channel, kind.as_deref()),
+            Action::Hold(channel) => {
+                self.held.insert(*channel);
+                Ok(())
+            }
+            Action::Settle => self.settle(),
+            Action::Heal => {
+                self.held.clear();
+                Ok(())
+            }
+            Action::Clock(site, time) => {
+                self.world.set_clock(*site, *time);
+                Ok(())
+            }
+        }
+    }
+
+    fn acquire(&mut self, who: Who, words: &[String]) -> Result<(), Fault> {
+        let next = ClaimId(self.world.claims_made(who.site) + 1);
+        if who.claim.is_some_and(|claim| claim != next) {
+            let why = format!("the next claim of {} is {}/{}", who.site, who.site, next.0);
+            return Err(Fault::Impossible(why));
+        }
+        let claim = P::parse_claim(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let claim = claim.map_err(Fault::Refused)?;
+        let done = self.world.acquire(who.site, claim, &mut self.recorder);
+        match done {
+            Ok(_) => Ok(()),
+            Err(why) => Err(Fault::Impossible(format!("{who} cannot acquire: {why}"))),
+        }
+    }
+
+    /// The claim that is meant, where it stands at `standpoint`.
+    fn claim(&self, who: Who, standpoint: Standpoint) -> Result<ClaimId, Fault> {
+        if let Some(claim) = who.claim {
+            return Ok(claim);
+        }
+        let there = self.world.claims(who.site).filter(|&(_, place)| place == standpoint);
+        let there: Vec<ClaimId> = there.map(|(claim, _)| claim).collect();
+        match there[..] {
+            [claim] => Ok(claim),
+            [] => {
+                let place = if standpoint == Standpoint::Inside { "inside" } else { "waiting" };
+                Err(Fault::Impossible(format!("{who} has no claim {place}")))
+            }
+            [first, ..] => Err(Fault::Impossible(format!(
+                "{who} has {} such claims; expected one of them, as in `{who}/{}`",
+                there.len(),
+                first.0
+            ))),
+        }
+    }
+
+    fn deliver(&mut self, channel: Channel, kind: Option<&str>) -> Result<(), Fault> {
+        let Channel { from, to } = channel;
+        let Some(message) = self.world.front(from, to) else {
+            return Err(Fault::Impossible(format!("nothing is under way on {channel}")));
+        };
+        if let Some(kind) = kind
+            && P::kind(message) != kind
+        {
+            let actual = format!("`{message}` comes first");
+            return Err(Fault::Unmet { expected: format!("a {kind} on {channel}"), actual });
+        }
+        self.world.deliver(from, to, &mut self.recorder);
+        Ok(())
+    }
+
+    /// Delivers in rounds, one message of each channel in the order of senders and receivers.
+    fn settle(&mut self) -> Result<(), Fault> {
+        let mut delivered = 0;
+        loop {
+            let busy = self.world.busy_channels().map(|(from, to)| Channel { from, to });
+            let free: Vec<Channel> = busy.filter(|channel| !self.held.contains(channel)).collect();
+            if free.is_empty() {
+                return Ok(());
+            }
+            if delivered >= DELIVERIES_MAX {
+                return Err(Fault::Endless(delivered));
+            }
+            for Channel { from, to } in free {
+                self.world.deliver(from, to, &mut self.recorder);
+                delivered += 1;
+            }
+        }
+    }
+
+    /// Notes a property that broke. It is an error unless a line below expects it.
+    fn judge(&mut self, line: usize, below: &[Command]) -> Result<(), ScriptError> {
+        let Some(breach) = self.world.breach() else { return Ok(()) };
+        if self.broken.is_some() {
+            return Ok(());
+        }
+        let expected = Deed::Expect(Check::Broken(breach.property));
+        if !below.iter().any(|command| command.deed == expected) {
+            return Err(Fault::Broken(breach.clone()).at(line));
+        }
+        self.broken = Some((line, breach.clone()));
+        Ok(())
+    }
+}
+
+/// Finds the first line that went otherwise than the script says; no lines say nothing.
+fn compare(command: &Command, shown: &[Line]) -> Result<(), ScriptError> {
+    if command.trace.is_empty() {
+        return Ok(());
+    }
+    let mut expected = command.trace.iter();
+    let mut actual = shown.iter().map(|line| line.to_string().trim_end().to_owned());
+    let mut last = command.line;
+    loop {
+        let (line, expected, actual) = match (expected.next(), actual.next()) {
+            (None, None) => return Ok(()),
+            (Some((line, text)), actual) => (*line, Some(text.clone()), actual),
+            (None, actual) => (last, None, actual),
+        };
+        if expected != actual {
+            return Err(Fault::Unlike { expected, actual }.at(line));
+        }
+        last = line;
+    }
+}

@@ -1,0 +1,91 @@
+//! Every scenario goes as it is written.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use quorate_sim::script::{Script, bless};
+
+/// Fewer would mean that some were not found.
+const SCENARIOS_MIN: usize = 29;
+
+fn scenarios() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of scenarios") {
+            let path = entry.expect("a scenario").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "txt") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_scenario_goes_as_it_is_written() {
+    let scenarios = scenarios();
+    assert!(scenarios.len() >= SCENARIOS_MIN, "only {} were found", scenarios.len());
+    for path in scenarios {
+        let text = fs::read_to_string(&path).unwrap();
+        let outcome = Script::parse(&text).and_then(|script| script.run(|_| {}));
+        if let Err(error) = outcome {
+            panic!("{}: {error}", path.display());
+        }
+        assert_eq!(bless(&text).unwrap(), text, "{}: not all is written", path.display());
+    }
+}
+
+#[test]
+fn every_scenario_says_first_what_it_shows() {
+    for path in scenarios() {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("# "), "{}", path.display());
+    }
+}
+
+/// Each reason for doing nothing that is within reach without faults has a scenario.
+#[test]
+fn every_reason_to_ignore_a_message_is_shown() {
+    let mut shown = BTreeSet::new();
+    for path in scenarios() {
+        let script = Script::parse(&fs::read_to_string(&path).unwrap()).unwrap();
+        let repaired = script.cluster().settings.iter().all(|setting| setting.name != "undo");
+        let mut message = None;
+        let run = script.run(|line| match line.word {
+            "receives" => message = line.kind,
+            "ignores" if repaired => {
+                let (_, reason) = line.text.split_once(": ").unwrap();
+                shown.insert(format!("{}: {reason}", message.unwrap()));
+            }
+            _ => {}
+        });
+        run.unwrap();
+    }
+    let expected = [
+        "fail: the permission overtook its refusal",
+        "fail: the request is over",
+        "fail: the request is over, or inside",
+        "inquire: the loan is over",
+        "inquire: the request is over",
+        "reply: the request is over",
+        "transfer: the loan is over",
+        "transfer: the request is over",
+    ];
+    let missing: Vec<_> = expected.iter().filter(|&&reason| !shown.contains(reason)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn the_example_in_the_documents_goes_as_it_is_written() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenarios.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, example) = page.split_once("```text\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    assert_eq!(bless(example).unwrap(), example);
+    Script::parse(example).unwrap().run(|_| {}).unwrap();
+}

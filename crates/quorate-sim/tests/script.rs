@@ -1,0 +1,278 @@
+//! What a script says about itself when something is wrong with it.
+
+use proptest::prelude::*;
+use quorate_sim::script::{Fault, Script, ScriptError, bless};
+
+fn run(text: &str) -> Result<(), ScriptError> {
+    Script::parse(text)?.run(|_| {}).map(|_| ())
+}
+
+fn complaint(text: &str) -> String {
+    run(text).expect_err("the script is wrong").to_string()
+}
+
+const STORY: &str = "\
+# One site is enough for a story.
+sites 1
+1 acquires
+  1 -> 1  request 1.1
+  1 <- 1  request 1.1
+    1 -> 1  reply 1.1 for 1 #1
+  1 <- 1  reply 1.1 for 1 #1
+    1 enters with 1.1, fence 1
+expect 1 inside
+1 releases quietly
+expect 1 idle
+expect quiet
+expect messages 0
+";
+
+#[test]
+fn a_story_runs_and_is_told() {
+    let mut told = Vec::new();
+    let script = Script::parse(STORY).unwrap();
+    let report = script.run(|line| told.push(line.to_string())).unwrap();
+    let written = STORY.lines().skip(2).map(str::to_owned);
+    assert_eq!(told, written.collect::<Vec<_>>());
+    assert_eq!(report.tally.served, 1);
+    assert_eq!(report.broken, None);
+}
+
+#[test]
+fn bad_input_is_named_with_its_line_and_what_was_expected() {
+    let unknown = complaint("sites 3\n\n1 aquires");
+    assert!(unknown.starts_with("line 3: unknown command `aquires`; expected one of protocol,"));
+    let later = complaint("sites 3\ncrash 1");
+    assert!(later.starts_with("line 2: `crash` needs whole sites"), "{later}");
+    assert!(later.ends_with("deliver, hold, settle, heal, expect"), "{later}");
+
+    let cases = [
+        ("sites 5\n# comment\n9 acquires", "line 3: site 9 does not exist: this cluster has 5"),
+        ("sites 2\nquorum 1: 1 2 3", "line 2: site 3 does not exist: this cluster has 2"),
+        ("sites 3\n0 acquires", "line 2: `0` is no site; expected a number from 1"),
+        (
+            "sites 3\ndeliver 1 > 2",
+            "line 2: `deliver 1 > 2` is not understood; expected `deliver A -> B [KIND]`",
+        ),
+        (
+            "sites 3\nhold 2 -> 2",
+            "line 2: what 2 says to itself is handled at once, and never under way",
+        ),
+        (
+            "sites 3\nsettle\noption ahead off",
+            "line 3: `option` must stand above the first command",
+        ),
+        ("sites 3\nsites 4", "line 2: the number of sites was set in line 1 already"),
+        ("quorum 1: 1\nquorum 1: 1 2", "line 2: the quorum of 1 was set in line 1 already"),
+        ("quorum 1: 1\nquorum majority", "line 2: a quorum was set in line 1 already"),
+        ("quorum 1: 1 2\nquorum 3: 3", "line 2: {1 2} of site 1 and {3} of site 3 do not meet"),
+        ("settle", "line 1: how many sites are there? expected `sites N` or `quorum S: A B C`"),
+        ("", "line 1: how many sites are there? expected `sites N` or `quorum S: A B C`"),
+        (
+            "  1 enters\nsites 1",
+            "line 1: nothing happens here; expected a trace only below a command that acts",
+        ),
+        (
+            "sites 1\n  1 enters",
+            "line 2: nothing happens here; expected a trace only below a command that acts",
+        ),
+        ("sites 3\noption ahead maybe", "line 2: option ahead is `on` or `off`, not `maybe`"),
+        ("protocol turnstile\nsites 3", "line 1: unknown protocol `turnstile`; known: mutex"),
+        ("sites 3\n1 acquires twice", "line 2: a mutex is acquired without `twice`"),
+        (
+            "sites 3\nexpect broken hearts",
+            "line 2: unknown property `hearts`; expected one of contract, exclusion, \
+             fences grow, progress, vacancy",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(complaint(text), expected);
+        assert!(run(text).unwrap_err().is_bad_input(), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_now_is_named() {
+    let cases = [
+        ("sites 3\n1 releases", "line 2: 1 has no claim inside"),
+        ("sites 3\n1 gives up", "line 2: 1 has no claim waiting"),
+        ("sites 3\n1/2 acquires", "line 2: the next claim of 1 is 1/1"),
+        ("sites 3\ndeliver 1 -> 2", "line 2: nothing is under way on 1 -> 2"),
+        (
+            "sites 3\n1 acquires\n1 acquires",
+            "line 3: 1 cannot acquire: the site has a claim of this lock under way already",
+        ),
+        (
+            "sites 3\n1 acquires\ndeliver 1 -> 2 reply",
+            "line 3: expected a reply on 1 -> 2, but `request 1.1` comes first",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(complaint(text), expected);
+        assert!(!run(text).unwrap_err().is_bad_input(), "{text}");
+    }
+}
+
+#[test]
+fn an_unmet_expect_fails_at_its_line() {
+    let cases = [
+        ("expect 1 inside", "1 inside, but it is waiting"),
+        ("expect 1/1 idle", "1/1 idle, but it is waiting"),
+        ("expect 2 waiting", "2 waiting, but it is idle"),
+        ("expect quiet", "nothing under way, but there is something on 1 -> 2"),
+        ("expect 1 -> 2 has reply", "a reply on 1 -> 2, but there is request"),
+        ("expect 1 -> 2 empty", "nothing under way on 1 -> 2, but there is `request 1.1`"),
+        ("expect messages 3", "messages 3, but 1 were sent: 1 request"),
+        ("expect broken progress", "broken progress, but no property is broken"),
+    ];
+    for (check, expected) in cases {
+        let text = format!("sites 3\n1 acquires\n\n{check}\n");
+        assert_eq!(complaint(&text), format!("line 4: expected {expected}"));
+    }
+}
+
+#[test]
+fn an_unlike_trace_fails_at_its_line() {
+    let wrong = STORY.replace("    1 enters with 1.1, fence 1", "    1 enters with 1.2, fence 1");
+    let expected = Some("    1 enters with 1.2, fence 1".to_owned());
+    let actual = Some("    1 enters with 1.1, fence 1".to_owned());
+    let error = run(&wrong).unwrap_err();
+    assert_eq!(error, ScriptError { line: 8, fault: Fault::Unlike { expected, actual } });
+
+    let short = STORY.replace("    1 enters with 1.1, fence 1\n", "");
+    assert_eq!(run(&short).unwrap_err().line, 7);
+    let long = STORY.replace("1 releases quietly\n", "1 releases quietly\n  1 enters\n");
+    let error = run(&long).unwrap_err();
+    let expected = Some("  1 enters".to_owned());
+    assert_eq!(error, ScriptError { line: 11, fault: Fault::Unlike { expected, actual: None } });
+}
+
+const TWO_INSIDE: &str = "\
+option undo E1
+quorum 1: 1 2
+quorum 2: 2 3
+1 acquires
+settle
+2 acquires
+settle
+";
+
+#[test]
+fn a_broken_property_fails_where_it_broke_unless_it_is_expected() {
+    let error = run(TWO_INSIDE).unwrap_err();
+    assert_eq!(error.line, 7);
+    assert!(matches!(&error.fault, Fault::Broken(breach) if breach.property == "exclusion"));
+
+    let expected = format!("{TWO_INSIDE}expect 1 inside\nexpect broken exclusion\n");
+    let report = Script::parse(&expected).unwrap().run(|_| {}).unwrap();
+    assert_eq!(report.broken.map(|(line, breach)| (line, breach.property)), Some((7, "exclusion")));
+
+    let otherwise = format!("{TWO_INSIDE}expect broken progress\n");
+    assert_eq!(run(&otherwise).unwrap_err().line, 7);
+}
+
+#[test]
+fn blessing_writes_traces_and_keeps_the_rest() {
+    let story = STORY.replace("  1 <- 1  request 1.1\n", "  rubbish\n\n  # a remark\n");
+    let moved = STORY.replace("expect 1 inside", "\n  # a remark\nexpect 1 inside");
+    assert_eq!(bless(&story).unwrap(), moved);
+    assert_eq!(bless(&moved).unwrap(), moved);
+    run(&moved).unwrap();
+
+    let quiet = "sites 1\n1 acquires quietly\n1 releases quietly";
+    let blessed = "sites 1\n1 acquires quietly\n  1 enters with 1.1, fence 1\n1 releases quietly\n";
+    assert_eq!(bless(quiet).unwrap(), blessed);
+}
+
+/// Words that mean something in some place.
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => prop::sample::select(vec![
+            "protocol", "mutex", "sites", "quorum", "majority", "grid", "clock", "=", "option",
+            "undo", "ahead", "on", "off", "acquires", "releases", "gives", "up", "deliver", "->",
+            "hold", "settle", "heal", "expect", "inside", "waiting", "idle", "lost", "has",
+            "empty", "quiet", "messages", "broken", "exclusion", "quietly", "#", ":", "request",
+        ]).prop_map(str::to_owned),
+        4 => (0..6_u64).prop_map(|n| n.to_string()),
+        1 => (1..4_u64, 0..4_u64).prop_map(|(s, c)| format!("{s}/{c}")),
+        1 => any::<u64>().prop_map(|n| n.to_string()),
+        1 => "\\PC{0,6}",
+    ]
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let indent = prop::sample::select(vec!["", "", "", "  ", "    ", "\t"]);
+    (indent, prop::collection::vec(word(), 0..6))
+        .prop_map(|(i, words)| i.to_owned() + &words.join(" "))
+}
+
+/// A line that is right where the cluster has four sites.
+fn right() -> impl Strategy<Value = String> {
+    let (a, b) = (1..5_u32, 1..5_u32);
+    (0..12, a, b).prop_map(|(what, a, b)| match what {
+        0..3 => format!("{a} acquires"),
+        3..5 => format!("{a} releases"),
+        5 => format!("{a} gives up"),
+        6..9 => format!("deliver {a} -> {b}"),
+        9 => format!("hold {a} -> {b}"),
+        10 => "settle".to_owned(),
+        _ => format!("clock {a} = {b}"),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn no_text_makes_the_parser_panic(lines in prop::collection::vec(line(), 0..12)) {
+        let text = lines.join("\n");
+        let _ = run(&text);
+        let _ = run(&format!("sites 3\n{text}"));
+    }
+
+    #[test]
+    fn no_bytes_make_the_parser_panic(text in "(?s).{0,200}") {
+        let _ = run(&text);
+    }
+
+    /// Lines that cannot be carried out are left out until the rest can: whatever is left may
+    /// break a property, but never the runner, and blessing it is idempotent.
+    #[test]
+    fn no_story_makes_the_runner_panic(
+        undo in 0..7_u32,
+        lines in prop::collection::vec(right(), 0..60),
+    ) {
+        let head = if undo == 0 { String::new() } else { format!("option undo E{undo}\n") };
+        let head = format!("{head}quorum 1: 1 2\nquorum 2: 2 3\nquorum 3: 3 1\nquorum 4: 4 1 2\n");
+        let mut story: Vec<String> = head.lines().map(str::to_owned).chain(lines).collect();
+        loop {
+            match bless(&story.join("\n")) {
+                Ok(blessed) => {
+                    prop_assert_eq!(bless(&blessed), Ok(blessed.clone()));
+                    prop_assert_eq!(run(&blessed), Ok(()));
+                    break;
+                }
+                Err(ScriptError { fault: Fault::Broken(breach), .. }) => {
+                    prop_assert!(undo > 0, "{}", breach);
+                    story.push(format!("expect broken {}", breach.property));
+                }
+                Err(error) => {
+                    story.remove(error.line - 1);
+                }
+            }
+        }
+    }
+
+    /// One line of a good story is changed, left out or told twice.
+    #[test]
+    fn a_changed_story_is_refused_or_told(at in 0..13_usize, how in 0..3, other in line()) {
+        let mut lines: Vec<String> = STORY.lines().map(str::to_owned).collect();
+        match how {
+            0 => lines[at] = other,
+            1 => drop(lines.remove(at)),
+            _ => lines.insert(at, lines[at].clone()),
+        }
+        let _ = run(&lines.join("\n"));
+        let _ = bless(&lines.join("\n"));
+    }
+}

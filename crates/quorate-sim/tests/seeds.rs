@@ -1,0 +1,126 @@
+//! Random runs of the mutex: what a few thousand schedules must all show, and that a seed is
+//! enough to see one of them again.
+
+use std::sync::Arc;
+
+use quorate_protocol::Tick;
+use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
+use quorate_protocol::mutex::{Mutex, Options};
+use quorate_quorum::{Kind, QuorumSystem, build};
+use quorate_sim::random::{Delay, Plan, Span, T, Tally, TimedObserver, run};
+use quorate_sim::{Event, Subject, Unwatched};
+
+fn plan<P: Subject<Claim = ()>>(quorums: Arc<dyn QuorumSystem>, options: P::Options) -> Plan<P> {
+    Plan {
+        requests: vec![2; quorums.n()],
+        quorums,
+        options,
+        claims: vec![()],
+        think: Span::UpTo(10 * T),
+        inside: Span::UpTo(3 * T),
+        gives_up: 0,
+        delay: Delay::Exponential,
+        skew: false,
+    }
+}
+
+fn assert_clean(plan: &Plan<Mutex>, seeds: u64) -> Tally {
+    let mut sum = Tally::default();
+    for seed in 0..seeds {
+        let outcome = run(plan, seed, &mut Unwatched);
+        assert_eq!(outcome.breach, None, "seed {seed}");
+        assert_eq!(outcome.tally.unserved, 0, "seed {seed}");
+        sum.add(&outcome.tally);
+    }
+    let claims = plan.requests.iter().map(|&requests| u64::from(requests)).sum::<u64>();
+    assert_eq!(sum.entries + sum.given_up, claims * seeds);
+    sum
+}
+
+#[test]
+fn every_delay_and_every_switch_is_clean() {
+    for kind in [Kind::Majority, Kind::Plane, Kind::Grid, Kind::Tree, Kind::Cyclic, Kind::Weighted]
+    {
+        for delay in [Delay::Constant, Delay::Uniform, Delay::Exponential] {
+            for options in [Options::basic(), Options::default()] {
+                let quorums = build(kind, 7).unwrap();
+                let plan = Plan { delay, ..plan::<Mutex>(quorums, options) };
+                assert_clean(&plan, 100);
+            }
+        }
+    }
+}
+
+#[test]
+fn thirteen_sites_are_clean() {
+    let quorums = build(Kind::Plane, 13).unwrap();
+    assert_clean(&plan(quorums, Options::default()), 2_000);
+}
+
+#[test]
+fn skewed_channels_are_clean() {
+    let quorums = build(Kind::Plane, 7).unwrap();
+    assert_clean(&Plan { skew: true, ..plan(quorums, Options::default()) }, 2_000);
+}
+
+#[test]
+fn giving_up_is_clean() {
+    let quorums = build(Kind::Plane, 7).unwrap();
+    let plan = Plan { gives_up: 5, skew: true, ..plan(quorums, Options::default()) };
+    let sum = assert_clean(&plan, 2_000);
+    assert!(sum.given_up > 1_000, "too few gave up to show anything: {}", sum.given_up);
+}
+
+/// Chance finds the errors of the printed algorithm too, given the cluster that shows them.
+#[test]
+fn random_runs_find_undone_repairs() {
+    for (undone, kind, n) in [
+        (Erratum::E1, Kind::Majority, 3),
+        (Erratum::E2, Kind::Majority, 5),
+        (Erratum::E3, Kind::Majority, 5),
+        (Erratum::E4, Kind::Majority, 3),
+        (Erratum::E5, Kind::Majority, 5),
+        (Erratum::E6, Kind::Plane, 13),
+    ] {
+        let options = (Options::default(), undone);
+        let plan = plan::<Unrepaired>(build(kind, n).unwrap(), options);
+        let broken = (0..5_000).any(|seed| run(&plan, seed, &mut Unwatched).breach.is_some());
+        assert!(broken, "{undone} was not seen");
+    }
+}
+
+/// Writes down everything that happens.
+#[derive(Default)]
+struct Chronicle(String);
+
+impl<P: Subject> TimedObserver<P> for Chronicle {
+    fn see(&mut self, now: Tick, depth: usize, event: &Event<'_, P>) {
+        use std::fmt::Write as _;
+        writeln!(self.0, "{} {depth} {event}", now.0).expect("a string takes everything");
+    }
+}
+
+#[test]
+fn one_seed_gives_one_history_byte_for_byte() {
+    let quorums = build(Kind::Grid, 9).unwrap();
+    let plan = Plan { skew: true, gives_up: 2, ..plan::<Mutex>(quorums, Options::default()) };
+    let history = |seed| {
+        let mut chronicle = Chronicle::default();
+        run(&plan, seed, &mut chronicle);
+        chronicle.0
+    };
+    let first = history(11);
+    assert_eq!(first, history(11));
+    assert_ne!(first, history(12));
+}
+
+#[test]
+fn ten_thousand_sites_run() {
+    let quorums = build(Kind::Grid, 10_000).unwrap();
+    let mut requests = vec![0; 10_000];
+    for site in (0..10_000).step_by(500) {
+        requests[site] = 1;
+    }
+    let plan = Plan { requests, ..plan::<Mutex>(quorums, Options::default()) };
+    assert_eq!(assert_clean(&plan, 1).entries, 20);
+}
