@@ -1,0 +1,140 @@
+//! The search itself: first whether anything breaks, then the shortest way to break it.
+
+use std::net::ToSocketAddrs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use quorate_protocol::Violation;
+use quorate_sim::{Breach, Event, Observer, Subject, World};
+use stateright::{Checker, Model as _};
+
+use crate::model::{Action, Model, Space};
+
+/// How far a search may go.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// It ends, incomplete, once it has looked at so many distinct states.
+    pub max_states: usize,
+    /// How many threads look.
+    pub threads: usize,
+    /// Where the number of states looked at can be read while it grows.
+    pub visited: Arc<AtomicUsize>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_states: usize::MAX, threads: 2, visited: Arc::default() }
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Distinct states.
+    pub states: usize,
+    /// The longest schedule that was followed without meeting a known state.
+    pub depth: usize,
+    /// Whether every state was looked at.
+    pub complete: bool,
+    /// The property that broke and the shortest schedule that breaks it.
+    pub violation: Option<(Breach, Trace)>,
+}
+
+/// A schedule and what happened in it.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// What was done, in order.
+    pub actions: Vec<Action>,
+    /// What happened, with how deep in its action.
+    pub lines: Vec<(usize, String)>,
+}
+
+/// Looks at every state of `space`.
+///
+/// ```
+/// use quorate_check::{Limits, Space, check};
+/// use quorate_protocol::mutex::{Mutex, Options};
+/// use quorate_quorum::{build, Kind};
+///
+/// let space = Space::<Mutex> {
+///     quorums: build(Kind::Majority, 3)?,
+///     options: Options::default(),
+///     claims: vec![()],
+///     requests: vec![1, 1, 0],
+///     gives_up: 0,
+/// };
+/// let report = check(&space, &Limits::default());
+/// assert!(report.complete && report.violation.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn check<P: Subject>(space: &Space<P>, limits: &Limits) -> Report {
+    let model = Model::new(space.clone(), limits.max_states, Arc::clone(&limits.visited));
+    let capped = Arc::clone(&model.capped);
+    // Depth first: the breadth-first search keeps whole states and takes ten times the memory.
+    let found = model.checker().threads(limits.threads).spawn_dfs().join();
+    let violation = found.discoveries().into_values().next().map(|path| {
+        let actions = shortest(space, path.into_actions());
+        replay(space, actions)
+    });
+    Report {
+        states: found.unique_state_count(),
+        depth: found.max_depth(),
+        complete: violation.is_none() && !capped.load(Ordering::Relaxed),
+        violation,
+    }
+}
+
+/// Opens `stateright`'s browser view of `space` and serves it for ever.
+pub fn explore<P: Subject>(space: &Space<P>, address: impl ToSocketAddrs) {
+    Model::new(space.clone(), usize::MAX, Arc::default()).checker().serve(address);
+}
+
+/// The shortest schedule that breaks a property, given one that does.
+///
+/// Breadth first, on one thread so that states come strictly by depth, and no deeper than the
+/// schedule that is known: `stateright` counts the first state as depth 1, and looks at no state
+/// at its limit.
+fn shortest<P: Subject>(space: &Space<P>, known: Vec<Action>) -> Vec<Action> {
+    let model = Model::new(space.clone(), usize::MAX, Arc::default());
+    let found = model.checker().target_max_depth(known.len() + 2).spawn_bfs().join();
+    found.discoveries().into_values().next().map_or(known, stateright::Path::into_actions)
+}
+
+fn replay<P: Subject>(space: &Space<P>, actions: Vec<Action>) -> (Breach, Trace) {
+    let mut world = space.start();
+    let mut lines = Lines(Vec::new());
+    for &action in &actions {
+        space.act(&mut world, action, &mut lines);
+    }
+    let breach = world.breach().expect("the schedule breaks a property").clone();
+    (breach, Trace { actions, lines: lines.0 })
+}
+
+struct Lines(Vec<(usize, String)>);
+
+impl<P: Subject> Observer<P> for Lines {
+    fn see(&mut self, depth: usize, event: &Event<'_, P>) {
+        self.0.push((depth, event.to_string()));
+    }
+}
+
+impl<P: Subject> Space<P> {
+    /// Does `action` in `world`; false if nothing came of it.
+    pub(crate) fn act(
+        &self,
+        world: &mut World<P>,
+        action: Action,
+        watch: &mut impl Observer<P>,
+    ) -> bool {
+        let done: Result<(), Violation> = match action {
+            Action::Acquire(site) => {
+                let claim = self.claim(world, site);
+                world.acquire(site, claim, watch).map(drop)
+            }
+            Action::Release(site, claim) => world.release(site, claim, watch),
+            Action::GiveUp(site, claim) => world.give_up(site, claim, watch),
+            Action::Deliver(from, to) => return world.deliver(from, to, watch),
+        };
+        done.is_ok()
+    }
+}

@@ -1,0 +1,156 @@
+//! Whole state spaces of the mutex, and what the search finds when a repair is undone.
+
+use std::sync::Arc;
+
+use quorate_check::{Limits, Report, Space, check};
+use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
+use quorate_protocol::mutex::{Mutex, Options};
+use quorate_quorum::{Kind, Listed, QuorumSystem, build};
+use quorate_sim::Subject;
+
+fn listed(text: &str) -> Arc<dyn QuorumSystem> {
+    Arc::new(text.parse::<Listed>().unwrap())
+}
+
+fn triangle() -> Arc<dyn QuorumSystem> {
+    build(Kind::Majority, 3).unwrap()
+}
+
+fn everybody() -> Arc<dyn QuorumSystem> {
+    listed(include_str!("../../../quorums/all-3.txt"))
+}
+
+fn two_arbiters() -> Arc<dyn QuorumSystem> {
+    listed(include_str!("../../../quorums/two-arbiters-5.txt"))
+}
+
+fn search<P: Subject<Claim = ()>>(
+    quorums: Arc<dyn QuorumSystem>,
+    options: P::Options,
+    requests: &[u32],
+    gives_up: u32,
+) -> Report {
+    let (claims, requests) = (vec![()], requests.to_vec());
+    check(&Space::<P> { quorums, options, claims, requests, gives_up }, &Limits::default())
+}
+
+fn assert_clean(report: &Report) {
+    if let Some((breach, trace)) = &report.violation {
+        panic!("{breach}\n{:#?}", trace.lines);
+    }
+    assert!(report.complete);
+}
+
+/// The basic algorithm, each refinement alone, and all together.
+fn variants() -> [Options; 6] {
+    let basic = Options::basic();
+    [
+        basic,
+        Options { yield_pass: true, ..basic },
+        Options { ahead: true, ..basic },
+        Options { ahead: true, lists: true, ..basic },
+        Options::default(),
+        Options { passing: false, ..Options::default() },
+    ]
+}
+
+#[test]
+fn three_sites_with_two_requests_each_are_clean() {
+    for options in variants() {
+        assert_clean(&search::<Mutex>(triangle(), options, &[2, 2, 2], 0));
+    }
+}
+
+#[test]
+fn three_sites_that_all_need_each_other_are_clean() {
+    for options in variants() {
+        assert_clean(&search::<Mutex>(everybody(), options, &[1, 1, 1], 0));
+    }
+}
+
+#[test]
+fn four_sites_are_clean() {
+    for text in [
+        include_str!("../../../quorums/cycle-4.txt"),
+        include_str!("../../../quorums/hub-4.txt"),
+        include_str!("../../../quorums/wheel-4.txt"),
+    ] {
+        assert_clean(&search::<Mutex>(listed(text), Options::default(), &[1; 4], 0));
+        assert_clean(&search::<Mutex>(listed(text), Options::basic(), &[1; 4], 0));
+    }
+}
+
+#[test]
+fn giving_up_is_clean() {
+    for options in variants() {
+        assert_clean(&search::<Mutex>(triangle(), options, &[1, 1, 1], 3));
+    }
+}
+
+#[test]
+fn a_capped_search_is_not_complete() {
+    let limits = Limits { max_states: 100, ..Limits::default() };
+    let space = Space::<Mutex> {
+        quorums: triangle(),
+        options: Options::default(),
+        claims: vec![()],
+        requests: vec![2, 2, 2],
+        gives_up: 0,
+    };
+    let report = check(&space, &limits);
+    assert!(!report.complete && report.violation.is_none());
+}
+
+/// Undoes one repair, and expects the shortest schedule that shows the damage.
+fn assert_breaks(
+    undone: Erratum,
+    (quorums, options, requests): (Arc<dyn QuorumSystem>, Options, &[u32]),
+    (property, steps): (&str, usize),
+) {
+    assert_clean(&search::<Mutex>(Arc::clone(&quorums), options, requests, 0));
+    let report = search::<Unrepaired>(quorums, (options, undone), requests, 0);
+    let (breach, trace) = report.violation.expect("the repair is needed");
+    assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
+    assert!(!report.complete);
+}
+
+/// 1 gets 2's permission and enters; 2 asks, forgets that, and lends it to itself: six steps, and
+/// no shorter way. It is also the proof that the trace is the shortest one.
+#[test]
+fn e1_a_request_of_its_own_frees_the_lock() {
+    let space = (triangle(), Options::default(), &[1, 1, 1][..]);
+    assert_breaks(Erratum::E1, space, ("exclusion", 6));
+}
+
+#[test]
+fn e2_a_site_inside_gives_way() {
+    let space = (triangle(), Options::basic(), &[2, 2, 2][..]);
+    assert_breaks(Erratum::E2, space, ("exclusion", 12));
+}
+
+/// A finished request is handed a permission, and the next request of its site counts it.
+#[test]
+fn e3_messages_of_a_former_request_count() {
+    let space = (triangle(), Options::basic(), &[2, 2, 2][..]);
+    assert_breaks(Erratum::E3, space, ("contract", 21));
+}
+
+#[test]
+fn e4_an_early_release_loses_the_permission() {
+    let space = (triangle(), Options::basic(), &[1, 1, 1][..]);
+    assert_breaks(Erratum::E4, space, ("vacancy", 12));
+}
+
+#[test]
+fn e5_a_missing_fail_deadlocks() {
+    let space = (everybody(), Options::basic(), &[1, 1, 1][..]);
+    assert_breaks(Erratum::E5, space, ("progress", 13));
+    let cycle = listed(include_str!("../../../quorums/cycle-4.txt"));
+    assert_breaks(Erratum::E5, (cycle, Options::basic(), &[1; 4]), ("progress", 11));
+}
+
+#[test]
+fn e6_a_transfer_of_a_former_loan_counts() {
+    let space = (two_arbiters(), Options::basic(), &[1, 1, 1, 0, 0][..]);
+    assert_breaks(Erratum::E6, space, ("vacancy", 29));
+}
