@@ -1,0 +1,105 @@
+//! The events of one run, kept.
+
+use quorate_protocol::{ClaimId, Tick};
+use quorate_quorum::SiteId;
+use quorate_sim::random::{T, TimedObserver};
+use quorate_sim::{Event, Subject};
+use serde_json::{Value, json};
+
+/// One event of a run, without the protocol's types.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    /// When.
+    pub(crate) at: Tick,
+    /// How deep in its action.
+    pub(crate) depth: usize,
+    /// What.
+    pub(crate) what: What,
+    /// A word for it, for machines.
+    pub(crate) word: &'static str,
+    /// The event in words.
+    pub(crate) text: String,
+}
+
+/// What the reader of a trace must tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A caller starts to wait.
+    Acquires(SiteId, ClaimId),
+    /// A caller is inside now.
+    Enters(SiteId, ClaimId),
+    /// A caller is gone: it left, gave up, or lost the lock.
+    Leaves(SiteId, ClaimId),
+    /// A message goes out.
+    Sends(SiteId, SiteId),
+    /// A message of this kind arrives.
+    Receives(SiteId, SiteId, &'static str),
+    /// A site has nothing to do.
+    Ignores(SiteId),
+}
+
+impl Seen {
+    /// The event as a line of a trace, indented as in scripts.
+    pub(crate) fn line(&self) -> String {
+        let width = 2 * self.depth;
+        format!("{:>9}  {:width$}{}", in_t(self.at.0), "", self.text)
+    }
+
+    /// The event for machines.
+    pub(crate) fn json(&self) -> Value {
+        let (site, peer, kind) = match self.what {
+            What::Acquires(site, _) | What::Enters(site, _) | What::Leaves(site, _) => {
+                (site, None, None)
+            }
+            What::Sends(from, to) => (from, Some(to), None),
+            What::Receives(from, to, kind) => (to, Some(from), Some(kind)),
+            What::Ignores(site) => (site, None, None),
+        };
+        let mut value = json!({
+            "time_T": as_t(self.at.0),
+            "depth": self.depth,
+            "event": self.word,
+            "site": site.index() + 1,
+            "text": self.text,
+        });
+        if let Some(peer) = peer {
+            value["peer"] = json!(peer.index() + 1);
+        }
+        if let Some(kind) = kind {
+            value["kind"] = json!(kind);
+        }
+        value
+    }
+}
+
+/// Keeps all events of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder(pub(crate) Vec<Seen>);
+
+impl<P: Subject> TimedObserver<P> for Recorder {
+    fn see(&mut self, at: Tick, depth: usize, event: &Event<'_, P>) {
+        let what = match *event {
+            Event::Acquires(site, claim) => What::Acquires(site, claim),
+            Event::Releases(site, claim)
+            | Event::GivesUp(site, claim)
+            | Event::Loses(site, claim, _) => What::Leaves(site, claim),
+            Event::Enters(site, claim, _) => What::Enters(site, claim),
+            Event::Sends { from, to, .. } => What::Sends(from, to),
+            Event::Receives { from, to, message } => What::Receives(from, to, P::kind(message)),
+            Event::Ignores(site, _) => What::Ignores(site),
+        };
+        self.0.push(Seen { at, depth, what, word: event.word(), text: event.to_string() });
+    }
+}
+
+/// Ticks as a number of T.
+pub(crate) fn as_t(ticks: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "figures for people and plots")]
+    let (ticks, t) = (ticks as f64, T as f64);
+    ticks / t
+}
+
+/// Ticks as a number of T, with three decimals.
+pub(crate) fn in_t(ticks: u64) -> String {
+    format!("{:.3}", as_t(ticks))
+}

@@ -1,0 +1,33 @@
+//! `quorate sim`: clusters in virtual time.
+
+mod demo;
+mod events;
+mod flags;
+mod picture;
+mod random;
+mod report;
+mod script;
+mod sweep;
+
+use clap::Subcommand;
+
+use crate::answer::Answer;
+
+/// Runs a cluster in virtual time.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sim {
+    Demo(demo::Demo),
+    Script(script::Script),
+    Random(Box<random::Random>),
+}
+
+impl Sim {
+    /// Runs the simulation and says what came of it.
+    pub(crate) fn run(&self) -> Answer {
+        match self {
+            Sim::Demo(demo) => demo.run(),
+            Sim::Script(script) => script.run(),
+            Sim::Random(random) => random.run(),
+        }
+    }
+}

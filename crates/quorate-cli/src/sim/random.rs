@@ -1,0 +1,209 @@
+//! `quorate sim random`: histories that a seed decides.
+
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+use quorate_sim::random::{Delay, Plan, run};
+use quorate_sim::{Subject, Visitor, visit};
+
+use super::events::Recorder;
+use super::flags::Time;
+use super::picture::Picture;
+use super::report::Report;
+use super::sweep::{Sum, sweep};
+use crate::answer::{Answer, Failure, Verdict, say, say_lines};
+use crate::cluster::{Cluster, ClusterArgs};
+use crate::hush::hushed;
+use crate::paint::Paint;
+use crate::progress::{Goal, shown};
+
+/// Runs a cluster in which a seed decides how long everything takes, and so who overtakes whom.
+///
+/// Every property is checked after every event. Times are in T, the mean delay of a message.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "a command's flags are switches")]
+pub(crate) struct Random {
+    /// Which protocol
+    #[arg(long, value_name = "P", default_value = "mutex")]
+    pub(super) protocol: String,
+    /// How many runs; run i has seed S + i [default: 1000, or 1 with --trace]
+    #[arg(long, value_name = "R")]
+    pub(super) runs: Option<NonZeroU64>,
+    /// The seed of the first run
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) cluster: ClusterArgs,
+    /// How long messages take: `constant`, `uniform` or `exponential`
+    #[arg(long, default_value = "exponential")]
+    pub(super) delay: String,
+    /// Makes some channels always slower than others
+    #[arg(long)]
+    pub(super) skew: bool,
+    /// How long a site waits before each claim: `20`, or `..20` for anything up to it
+    #[arg(long, value_name = "TIME", default_value = "..10")]
+    pub(super) think: Time,
+    /// How long a caller stays inside: `3`, or `..3` for anything up to it
+    #[arg(long, value_name = "TIME", default_value = "..3")]
+    pub(super) inside: Time,
+    /// Which faults happen; only `none` for now
+    #[arg(long, default_value = "none")]
+    pub(super) faults: String,
+    /// Shows everything that happens in one run
+    #[arg(long)]
+    pub(super) trace: bool,
+    /// Shows also what sites say to themselves
+    #[arg(long, requires = "trace")]
+    pub(super) verbose: bool,
+    /// Draws the trace with plain ASCII characters
+    #[arg(long, requires = "trace")]
+    pub(super) ascii: bool,
+    /// Answers in JSON; with --trace one event a line before it
+    #[arg(long)]
+    pub(super) json: bool,
+    /// How many threads run; the answer does not depend on it
+    #[arg(long, value_name = "N", default_value = "2")]
+    pub(super) threads: NonZeroUsize,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate sim random --trace                      one run, drawn event by event
+  quorate sim random --sites 13 --quorum plane    1000 runs on a projective plane
+  quorate sim random --think 0 --inside 0.1 --delay constant --json
+
+Exit status: 0 clean, 1 a property broke or a claim was not served, 2 bad input.";
+
+impl Random {
+    /// Runs the simulation and says what came of it.
+    pub(crate) fn run(&self) -> Answer {
+        if self.faults != "none" {
+            let faults = &self.faults;
+            return Err(format!(
+                "--faults {faults}: faults need whole sites, which are not built yet; only `none`"
+            )
+            .into());
+        }
+        if self.trace && self.runs() > 1 {
+            return Err("--trace shows one run; expected --runs 1".to_owned().into());
+        }
+        if self.seed.checked_add(self.runs()).is_none() {
+            return Err(format!("--seed {}: too close to the largest seed", self.seed).into());
+        }
+        let delay = self.delay.parse()?;
+        let cluster = self.cluster.resolve(5, 2)?;
+        let simulation = Simulation { args: self, delay, cluster: &cluster };
+        visit(&self.protocol, cluster.settings(), simulation)?
+    }
+
+    /// How many runs there are.
+    pub(super) fn runs(&self) -> u64 {
+        self.runs.map_or(if self.trace { 1 } else { 1000 }, NonZeroU64::get)
+    }
+
+    /// The command that shows the run with this seed.
+    pub(super) fn replay(&self, cluster: &Cluster, seed: u64) -> String {
+        let mut words = vec![format!("quorate sim random --protocol {}", self.protocol)];
+        words.extend(cluster.flags());
+        for (flag, value, default) in [
+            ("--delay", self.delay.clone(), "exponential"),
+            ("--think", self.think.to_string(), "..10"),
+            ("--inside", self.inside.to_string(), "..3"),
+        ] {
+            if value != default {
+                words.push(format!("{flag} {value}"));
+            }
+        }
+        if self.skew {
+            words.push("--skew".to_owned());
+        }
+        words.push(format!("--seed {seed} --runs 1 --trace"));
+        words.join(" ")
+    }
+}
+
+/// A simulation whose protocol is still to come.
+struct Simulation<'a> {
+    args: &'a Random,
+    delay: Delay,
+    cluster: &'a Cluster,
+}
+
+impl Visitor for Simulation<'_> {
+    type Output = Answer;
+
+    fn visit<P: Subject>(self, options: P::Options) -> Answer {
+        let plan = self.plan::<P>(options)?;
+        hushed(|| if self.args.trace { self.trace(&plan) } else { self.count(&plan) })
+    }
+}
+
+impl Simulation<'_> {
+    fn plan<P: Subject>(&self, options: P::Options) -> Result<Plan<P>, Failure> {
+        Ok(Plan {
+            quorums: self.cluster.quorums.clone(),
+            options,
+            claims: self.cluster.claims::<P>()?,
+            requests: self.cluster.requests.clone(),
+            think: self.args.think.0,
+            inside: self.args.inside.0,
+            gives_up: self.cluster.gives_up(),
+            delay: self.delay,
+            skew: self.args.skew,
+        })
+    }
+
+    /// One run, event by event.
+    fn trace<P: Subject>(&self, plan: &Plan<P>) -> Answer {
+        let (mut recorder, mut sum) = (Recorder::default(), Sum::default());
+        sum.add(self.args.seed, &run(plan, self.args.seed, &mut recorder));
+        let report = Report { args: self.args, cluster: self.cluster, sum: &sum };
+        if self.args.json {
+            let events = recorder.0.iter().map(super::events::Seen::json);
+            let all = events.chain([report.json(&lines(&recorder))]).map(|value| value.to_string());
+            say_lines(&all.collect::<Vec<_>>())?;
+        } else {
+            let picture = Picture {
+                cluster: self.cluster,
+                verbose: self.args.verbose,
+                ascii: self.args.ascii,
+                paint: Paint::for_stdout(),
+            };
+            say(&format!("{}\n{}", report.title(picture.paint), picture.draw(&recorder.0)))?;
+            say(&format!("\n{}", report.counts(picture.paint)))?;
+        }
+        Ok(verdict(&sum))
+    }
+
+    /// Many runs, and their figures.
+    fn count<P: Subject>(&self, plan: &Plan<P>) -> Answer {
+        let (started, runs, start) = (AtomicU64::new(0), self.args.runs(), Instant::now());
+        let progress = || started.load(Ordering::Relaxed).min(runs);
+        let sum = shown(Goal::Of(runs), "runs", progress, || {
+            sweep(plan, self.args.seed, runs, self.args.threads, &started)
+        });
+        let taken = start.elapsed();
+        let report = Report { args: self.args, cluster: self.cluster, sum: &sum };
+        if self.args.json {
+            let mut recorder = Recorder::default();
+            if let Some(flaw) = &sum.first {
+                run(plan, flaw.seed, &mut recorder);
+            }
+            say(&format!("{}\n", report.json(&lines(&recorder))))?;
+        } else {
+            say(&report.text(taken))?;
+        }
+        Ok(verdict(&sum))
+    }
+}
+
+fn lines(recorder: &Recorder) -> Vec<String> {
+    recorder.0.iter().map(super::events::Seen::line).collect()
+}
+
+fn verdict(sum: &Sum) -> Verdict {
+    if sum.first.is_some() { Verdict::Broken } else { Verdict::Clean }
+}

@@ -1,0 +1,88 @@
+//! Many runs, on several threads.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use quorate_sim::random::{Outcome, Plan, Tally, run};
+use quorate_sim::{Breach, Subject, Unwatched};
+
+/// What many runs came to. It does not depend on the number of threads.
+#[derive(Debug, Default)]
+pub(super) struct Sum {
+    /// What was counted in all of them.
+    pub(super) tally: Tally,
+    /// How many runs went wrong.
+    pub(super) failed: u64,
+    /// What went wrong in the run with the smallest seed.
+    pub(super) first: Option<Flaw>,
+}
+
+/// Something that went wrong in a run.
+#[derive(Clone, Debug)]
+pub(super) struct Flaw {
+    /// The run's seed.
+    pub(super) seed: u64,
+    /// The property that broke, and how one can see it.
+    pub(super) breach: Breach,
+}
+
+impl Sum {
+    /// Adds one run.
+    pub(super) fn add(&mut self, seed: u64, outcome: &Outcome) {
+        self.tally.add(&outcome.tally);
+        let left = outcome.tally.unserved;
+        let unserved = || Breach {
+            property: "unserved",
+            what: format!("{left} claims still wait, and nothing can happen any more"),
+        };
+        let breach = outcome.breach.clone().or_else(|| (left > 0).then(unserved));
+        if let Some(breach) = breach {
+            self.failed += 1;
+            self.keep_first(Flaw { seed, breach });
+        }
+    }
+
+    fn join(&mut self, other: Sum) {
+        self.tally.add(&other.tally);
+        self.failed += other.failed;
+        if let Some(flaw) = other.first {
+            self.keep_first(flaw);
+        }
+    }
+
+    fn keep_first(&mut self, flaw: Flaw) {
+        if self.first.as_ref().is_none_or(|first| flaw.seed < first.seed) {
+            self.first = Some(flaw);
+        }
+    }
+}
+
+/// Runs `plan` with `runs` seeds from `seed` on; `started` counts them.
+pub(super) fn sweep<P: Subject>(
+    plan: &Plan<P>,
+    seed: u64,
+    runs: u64,
+    threads: NonZeroUsize,
+    started: &AtomicU64,
+) -> Sum {
+    let work = || {
+        let mut sum = Sum::default();
+        loop {
+            let next = started.fetch_add(1, Ordering::Relaxed);
+            if next >= runs {
+                return sum;
+            }
+            let seed = seed + next;
+            sum.add(seed, &run(plan, seed, &mut Unwatched));
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.get()).map(|_| scope.spawn(work)).collect();
+        let mut sum = Sum::default();
+        for worker in workers {
+            sum.join(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        sum
+    })
+}

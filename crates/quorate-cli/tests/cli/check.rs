@@ -1,0 +1,139 @@
+//! `quorate check`: verdicts, traces, refusals.
+
+use serde_json::json;
+
+use crate::tools::{file, missing, quorate, quorate_with};
+
+const KEYS: [&str; 10] = [
+    "protocol",
+    "sites",
+    "quorum",
+    "requests",
+    "options",
+    "gives_up",
+    "states",
+    "depth",
+    "complete",
+    "violations",
+];
+
+/// Everybody asks everybody.
+const ALL_OF_THREE: &str = "quorum 1: 1 2 3\nquorum 2: 1 2 3\nquorum 3: 1 2 3\n";
+
+#[test]
+fn a_complete_search_names_every_property_and_exits_0() {
+    let done = quorate("check mutex");
+    assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
+    for property in quorate_sim::PROPERTIES {
+        assert!(done.out.contains(property), "{}", done.out);
+    }
+    assert!(done.out.contains("complete"), "{}", done.out);
+}
+
+#[test]
+fn json_has_its_keys_and_the_same_states_on_any_number_of_threads() {
+    let [one, two] = [1, 2].map(|threads| {
+        quorate(&format!("check mutex --requests 1 --gives-up 1 --threads {threads} --json"))
+    });
+    assert_eq!((one.code, two.code), (Some(0), Some(0)));
+    let (one, two) = (one.json(), two.json());
+    assert!(missing(&one, &KEYS).is_empty(), "{one}");
+    assert_eq!(one["states"], two["states"]);
+    assert_eq!((&one["complete"], &one["violations"]), (&json!(true), &json!([])));
+    assert_eq!((&one["requests"], &one["gives_up"]), (&json!([1, 1, 1]), &json!(1)));
+}
+
+#[test]
+fn a_broken_property_exits_1_with_the_shortest_trace() {
+    let quorums = file("check_all_of_three.txt", ALL_OF_THREE);
+    let line = "check mutex --sites 3 --requests 1 --option undo=E5 --quorum";
+    let done = quorate_with(line, &[&quorums]);
+    assert_eq!((done.code, done.err.as_str()), (Some(1), ""), "{}", done.out);
+    assert!(done.out.contains("broken: progress"), "{}", done.out);
+    assert!(done.out.contains("  1 -> 2  request"), "{}", done.out);
+
+    let json = quorate_with(&format!("{line} {quorums} --json"), &[]).json();
+    assert!(missing(&json, &KEYS).is_empty(), "{json}");
+    let violation = &json["violations"][0];
+    assert_eq!(violation["property"], "progress");
+    assert!(missing(violation, &["what", "steps", "trace"]).is_empty(), "{violation}");
+    assert!(violation["trace"].as_array().unwrap().len() > 10, "{violation}");
+    assert_eq!((&json["complete"], &json["options"]), (&json!(false), &json!({"undo": "E5"})));
+}
+
+#[test]
+fn a_panic_in_a_protocol_is_a_violation_and_stays_off_the_terminal() {
+    let done = quorate("check mutex --requests 2 --option undo=E1 --threads 1");
+    assert_eq!((done.code, done.err.as_str()), (Some(1), ""), "{}", done.out);
+}
+
+#[test]
+fn a_search_that_was_cut_short_exits_3() {
+    let done = quorate("check mutex --requests 2 --max-states 100");
+    assert_eq!(done.code, Some(3));
+    assert!(done.out.contains("not complete"), "{}", done.out);
+    assert_eq!(
+        quorate("check mutex --requests 2 --max-states 100 --json").json()["complete"],
+        false
+    );
+}
+
+#[test]
+fn what_does_not_exist_is_refused_with_what_does() {
+    quorate("check nosuch").refused(&["nosuch", "mutex"]);
+    quorate("check mutex --option nosuch=on").refused(&["nosuch", "yield_pass", "undo"]);
+    quorate("check mutex --option ahead=maybe").refused(&["ahead", "`on` or `off`"]);
+    quorate("check mutex --option ahead").refused(&["NAME=VALUE"]);
+    quorate("check mutex --quorum nosuch").refused(&["nosuch", "majority", "grid", "plane"]);
+    quorate("check mutex --claims x").refused(&["--claims", "x"]);
+    quorate("check").refused(&["PROTOCOL"]);
+}
+
+#[test]
+fn what_is_not_built_yet_is_refused() {
+    quorate("check mutex --order any").refused(&["any", "fifo"]);
+    quorate("check mutex --budget lose=1").refused(&["--budget", "whole sites"]);
+    quorate("check mutex --site").refused(&["--site", "not built yet"]);
+    assert_eq!(quorate("check mutex --requests 1,0,0 --order fifo").code, Some(0));
+}
+
+#[test]
+fn requests_name_all_sites_or_one_number_for_all() {
+    quorate("check mutex --sites 3 --requests 2,1")
+        .refused(&["2 of 3 sites", "one number for all"]);
+    quorate("check mutex --requests x").refused(&["--requests", "`x`"]);
+    let json = quorate("check mutex --requests 1,1,0 --json").json();
+    assert_eq!(json["requests"], json!([1, 1, 0]));
+}
+
+#[test]
+fn quorum_files_are_read_and_blamed_by_line() {
+    let quorums = file("check_arbiter_only.txt", "quorum 1: 1 3\nquorum 2: 2 3\n");
+    let json = quorate(&format!("check mutex --quorum {quorums} --json")).json();
+    assert_eq!((&json["sites"], &json["requests"]), (&json!(3), &json!([1, 1, 0])));
+    quorate(&format!("check mutex --quorum {quorums} --requests 1,1,1"))
+        .refused(&["site 3", "no quorum"]);
+    quorate(&format!("check mutex --quorum {quorums} --sites 4"))
+        .refused(&["--sites 4", "3 sites"]);
+
+    let wrong = file("check_wrong.txt", "quorum 1: 1 2\nquorum two: 2\n");
+    quorate(&format!("check mutex --quorum {wrong}")).refused(&["check_wrong.txt:2:", "expected"]);
+    let apart = file("check_apart.txt", "quorum 1: 1\nquorum 2: 2\n");
+    quorate(&format!("check mutex --quorum {apart}")).refused(&["do not meet"]);
+    quorate("check mutex --quorum no/such/file.txt").refused(&["no/such/file.txt"]);
+}
+
+#[test]
+fn a_number_of_sites_that_does_not_fit_is_refused() {
+    quorate("check mutex --sites 0").refused(&["at least 1 site"]);
+    quorate("check mutex --sites 70000").refused(&["65536"]);
+    quorate("check mutex --threads 0").refused(&["--threads"]);
+}
+
+#[test]
+fn an_address_that_cannot_be_served_is_refused() {
+    quorate("check mutex --explore nowhere").refused(&["--explore nowhere"]);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    quorate(&format!("check mutex --explore {address}")).refused(&["--explore", &address]);
+}

@@ -1,0 +1,8 @@
+//! The `quorate` command as a shell sees it: what it prints, and how it exits.
+
+mod check;
+mod quorum;
+mod random;
+mod script;
+mod tools;
+mod trace;

@@ -1,0 +1,62 @@
+//! Runs the real command.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What a command left behind.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Done {
+    /// The answer, if it is one JSON object.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).expect("the answer is JSON")
+    }
+
+    /// The answer, one JSON object a line.
+    pub(crate) fn json_lines(&self) -> Vec<Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+    }
+
+    /// Fails unless it was refused as bad input, in words that contain all of these.
+    #[track_caller]
+    pub(crate) fn refused(&self, words: &[&str]) {
+        assert_eq!((self.code, self.out.as_str()), (Some(2), ""), "{}", self.err);
+        for word in words {
+            assert!(self.err.contains(word), "`{word}` is not in: {}", self.err);
+        }
+    }
+}
+
+/// Runs `quorate` with these arguments, parted by spaces.
+pub(crate) fn quorate(line: &str) -> Done {
+    quorate_with(line, &[])
+}
+
+/// The same, with more arguments that may contain spaces.
+pub(crate) fn quorate_with(line: &str, more: &[&str]) -> Done {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+    let output = command.args(line.split_whitespace()).args(more).output();
+    let output = output.expect("the command was built");
+    let text = |bytes| String::from_utf8(bytes).expect("it speaks UTF-8");
+    Done { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// A file of this name with this content; every test takes a name of its own.
+pub(crate) fn file(name: &str, content: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, content).expect("the directory is for tests");
+    path.to_str().expect("the path is UTF-8").to_owned()
+}
+
+/// The keys of a JSON object that are missing.
+pub(crate) fn missing<'a>(value: &Value, keys: &[&'a str]) -> Vec<&'a str> {
+    keys.iter().filter(|key| value.get(key).is_none()).copied().collect()
+}
