@@ -6,16 +6,34 @@
 
 /// Exhaustive checks of `cargo xtask test`: a few seconds each, on two cores.
 pub(crate) const QUICK: &[&str] = &[
-    // Every schedule of three sites that each ask once.
-    "check mutex --sites 3 --requests 1",
+    // Every schedule of three sites that each ask twice: basic, 5.2.1, 5.3, all.
+    "check mutex --sites 3 --requests 2 \
+     --option yield_pass=off --option ahead=off --option lists=off",
+    "check mutex --sites 3 --requests 2 --option ahead=off --option lists=off",
+    "check mutex --sites 3 --requests 2 --option yield_pass=off",
+    "check mutex --sites 3 --requests 2",
+    // Four sites, three coteries.
+    "check mutex --sites 4 --requests 1 --quorum quorums/cycle-4.txt",
+    "check mutex --sites 4 --requests 1 --quorum quorums/hub-4.txt",
+    "check mutex --sites 4 --requests 1 --quorum quorums/wheel-4.txt",
+    // Everybody may give up.
+    "check mutex --sites 3 --requests 1 --gives-up 3",
 ];
 
 /// Exhaustive checks and random runs of `cargo xtask deep`: minutes to hours.
 pub(crate) const DEEP: &[&str] = &[
-    // A second request meets what the first left behind: queues, stale messages, permissions.
-    "check mutex --sites 3 --requests 2",
     // Larger than can be searched: the quorums of a projective plane, where any two share one site.
     "sim random --protocol mutex --sites 13 --quorum plane --runs 100000",
+    "sim random --protocol mutex --sites 7 --quorum plane --runs 10000 --skew",
+    "sim random --protocol mutex --sites 7 --quorum plane --runs 10000 --skew --gives-up 5",
+    // Giving up, together with passes, lists and a second request.
+    "check mutex --sites 3 --requests 2 --gives-up 2",
+    "check mutex --sites 3 --requests 1 --gives-up 1 --quorum quorums/all-3.txt",
+    // The most contention three sites can have, with a second request.
+    "check mutex --sites 3 --requests 2,1,1 --quorum quorums/all-3.txt",
+    // Majorities of four.
+    "check mutex --sites 4 --requests 1 \
+     --option yield_pass=off --option ahead=off --option lists=off",
 ];
 
 /// The arguments in `line`: parted by spaces, except inside single quotes.
