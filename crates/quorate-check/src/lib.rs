@@ -6,5 +6,5 @@
 mod model;
 mod search;
 
-pub use model::{Action, Space};
+pub use model::{Action, Faults, Space};
 pub use search::{Limits, Report, Trace, check, explore};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use quorate_protocol::ClaimId;
 use quorate_quorum::{QuorumSystem, SiteId};
-use quorate_sim::{Standpoint, Subject, Unwatched, World};
+use quorate_sim::{Contract, Fault, Lane, Standpoint, Subject, Unwatched, World};
 use stateright::Property;
 
 /// What is searched: a cluster, and what its callers may do.
@@ -22,13 +22,33 @@ pub struct Space<P: Subject> {
     pub requests: Vec<u32>,
     /// How many waiting callers may give up.
     pub gives_up: u32,
+    /// What may go wrong; `None` is the papers' world, in which nothing does.
+    pub faults: Option<Faults>,
+}
+
+/// How much may go wrong in one history, and whether it is mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Faults {
+    /// How many sessions may be lost.
+    pub lose: u32,
+    /// How many sessions may fall silent.
+    pub silent: u32,
+    /// How many sites may crash.
+    pub crash: u32,
+    /// What becomes of them.
+    pub contract: Contract,
 }
 
 impl<P: Subject> Space<P> {
     /// The cluster before anything has happened.
     pub(crate) fn start(&self) -> World<P> {
         assert_eq!(self.requests.len(), self.quorums.n(), "a space names every site's requests");
-        World::new(&self.quorums, &self.options)
+        match self.faults {
+            None => World::new(&self.quorums, &self.options),
+            Some(Faults { contract, .. }) => {
+                World::with_sessions(&self.quorums, &self.options, contract)
+            }
+        }
     }
 
     /// What the next caller of `site` claims.
@@ -47,7 +67,9 @@ pub enum Action {
     /// A caller does not wait any longer.
     GiveUp(SiteId, ClaimId),
     /// The next message of a channel arrives.
-    Deliver(SiteId, SiteId),
+    Deliver(SiteId, SiteId, Lane),
+    /// Something goes wrong, or is mended.
+    Suffer(Fault),
 }
 
 impl fmt::Display for Action {
@@ -56,7 +78,8 @@ impl fmt::Display for Action {
             Action::Acquire(site) => write!(f, "{site} acquires"),
             Action::Release(site, _) => write!(f, "{site} releases"),
             Action::GiveUp(site, _) => write!(f, "{site} gives up"),
-            Action::Deliver(from, to) => write!(f, "deliver {from} -> {to}"),
+            Action::Deliver(from, to, _) => write!(f, "deliver {from} -> {to}"),
+            Action::Suffer(fault) => write!(f, "{fault}"),
         }
     }
 }
@@ -65,7 +88,27 @@ impl fmt::Display for Action {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State<P: Subject> {
     pub(crate) world: World<P>,
-    gave_up: u32,
+    spent: Spent,
+}
+
+/// How much of what may happen has happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Spent {
+    give_ups: u32,
+    lost: u32,
+    silent: u32,
+    crashed: u32,
+}
+
+impl Spent {
+    fn count(&mut self, action: Action) {
+        match action {
+            Action::GiveUp(..) => self.give_ups += 1,
+            Action::Suffer(Fault::Silence(..)) => self.silent += 1,
+            Action::Suffer(Fault::Crash(_)) => self.crashed += 1,
+            _ => {}
+        }
+    }
 }
 
 /// The model, and what is noted while it is searched.
@@ -94,6 +137,47 @@ impl<P: Subject> Model<P> {
         state.world.breach().is_none() || self.found.swap(true, Ordering::Relaxed)
     }
 
+    /// What the callers of a site can do.
+    fn callers(&self, state: &State<P>, site: SiteId, actions: &mut Vec<Action>) {
+        let mut busy = false;
+        for (claim, standpoint) in state.world.claims(site) {
+            busy |= standpoint != Standpoint::Lost;
+            match standpoint {
+                Standpoint::Inside => actions.push(Action::Release(site, claim)),
+                Standpoint::Waiting if state.spent.give_ups < self.space.gives_up => {
+                    actions.push(Action::GiveUp(site, claim));
+                }
+                Standpoint::Waiting | Standpoint::Lost => {}
+            }
+        }
+        if !busy && state.world.claims_made(site) < self.space.requests[site.index()] {
+            actions.push(Action::Acquire(site));
+        }
+    }
+
+    /// What can go wrong, and what must follow from what has.
+    fn faults(state: &State<P>, faults: Faults, actions: &mut Vec<Action>) {
+        let (world, spent) = (&state.world, state.spent);
+        let mut suffer = |fault| actions.push(Action::Suffer(fault));
+        for fault in world.owed(faults.contract.reopens, faults.contract.restarts) {
+            suffer(fault);
+        }
+        for client in SiteId::all(world.n()).filter(|&client| world.is_up(client)) {
+            if spent.crashed < faults.crash {
+                suffer(Fault::Crash(client));
+            }
+            let others = SiteId::all(world.n()).filter(|&server| server != client);
+            for server in others.filter(|&server| world.is_open(client, server)) {
+                if spent.lost < faults.lose {
+                    suffer(Fault::Lose(client, server));
+                }
+                if spent.silent < faults.silent && !world.is_silent(client, server) {
+                    suffer(Fault::Silence(client, server));
+                }
+            }
+        }
+    }
+
     fn is_full(&self) -> bool {
         let full = self.visited.load(Ordering::Relaxed) >= self.max_states;
         if full {
@@ -108,7 +192,7 @@ impl<P: Subject> stateright::Model for Model<P> {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State<P>> {
-        vec![State { world: self.space.start(), gave_up: 0 }]
+        vec![State { world: self.space.start(), spent: Spent::default() }]
     }
 
     fn actions(&self, state: &State<P>, actions: &mut Vec<Action>) {
@@ -116,29 +200,24 @@ impl<P: Subject> stateright::Model for Model<P> {
         if world.breach().is_some() || self.is_full() {
             return;
         }
-        for site in SiteId::all(world.n()) {
-            let mut claims = world.claims(site).peekable();
-            let more = world.claims_made(site) < self.space.requests[site.index()];
-            if more && claims.peek().is_none() {
-                actions.push(Action::Acquire(site));
-            }
-            for (claim, standpoint) in claims {
-                match standpoint {
-                    Standpoint::Inside => actions.push(Action::Release(site, claim)),
-                    Standpoint::Waiting if state.gave_up < self.space.gives_up => {
-                        actions.push(Action::GiveUp(site, claim));
-                    }
-                    Standpoint::Waiting | Standpoint::Lost => {}
-                }
-            }
+        for site in SiteId::all(world.n()).filter(|&site| world.is_up(site)) {
+            self.callers(state, site, actions);
         }
-        actions.extend(world.busy_channels().map(|(from, to)| Action::Deliver(from, to)));
+        let deliver = |(from, to, lane)| Action::Deliver(from, to, lane);
+        let up = |&(_, to, _): &(SiteId, SiteId, Lane)| world.is_up(to);
+        actions.extend(world.busy_channels().filter(up).map(deliver));
+        if let Some(faults) = self.space.faults {
+            Self::faults(state, faults, actions);
+        }
     }
 
     fn next_state(&self, last: &State<P>, action: Action) -> Option<State<P>> {
         let mut next = last.clone();
-        if let Action::GiveUp(..) = action {
-            next.gave_up += 1;
+        next.spent.count(action);
+        if let Action::Suffer(Fault::Lose(client, server)) = action
+            && last.world.is_open(client, server)
+        {
+            next.spent.lost += 1;
         }
         self.space.act(&mut next.world, action, &mut Unwatched).then_some(next)
     }

@@ -17,13 +17,15 @@ pub struct Limits {
     pub max_states: usize,
     /// How many threads look.
     pub threads: usize,
+    /// Whether a second search looks for the shortest schedule that breaks a property.
+    pub shortest: bool,
     /// Where the number of states looked at can be read while it grows.
     pub visited: Arc<AtomicUsize>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_states: usize::MAX, threads: 2, visited: Arc::default() }
+        Self { max_states: usize::MAX, threads: 2, shortest: true, visited: Arc::default() }
     }
 }
 
@@ -62,6 +64,7 @@ pub struct Trace {
 ///     claims: vec![()],
 ///     requests: vec![1, 1, 0],
 ///     gives_up: 0,
+///     faults: None,
 /// };
 /// let report = check(&space, &Limits::default());
 /// assert!(report.complete && report.violation.is_none());
@@ -73,8 +76,8 @@ pub fn check<P: Subject>(space: &Space<P>, limits: &Limits) -> Report {
     // Depth first: the breadth-first search keeps whole states and takes ten times the memory.
     let found = model.checker().threads(limits.threads).spawn_dfs().join();
     let violation = found.discoveries().into_values().next().map(|path| {
-        let actions = shortest(space, path.into_actions());
-        replay(space, actions)
+        let known = path.into_actions();
+        replay(space, if limits.shortest { shortest(space, known) } else { known })
     });
     Report {
         states: found.unique_state_count(),
@@ -133,7 +136,11 @@ impl<P: Subject> Space<P> {
             }
             Action::Release(site, claim) => world.release(site, claim, watch),
             Action::GiveUp(site, claim) => world.give_up(site, claim, watch),
-            Action::Deliver(from, to) => return world.deliver(from, to, watch),
+            Action::Deliver(from, to, lane) => return world.deliver((from, to, lane), watch),
+            Action::Suffer(fault) => {
+                world.suffer(fault, watch);
+                return true;
+            }
         };
         done.is_ok()
     }

@@ -31,7 +31,8 @@ fn search<P: Subject<Claim = ()>>(
     gives_up: u32,
 ) -> Report {
     let (claims, requests) = (vec![()], requests.to_vec());
-    check(&Space::<P> { quorums, options, claims, requests, gives_up }, &Limits::default())
+    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults: None };
+    check(&space, &Limits::default())
 }
 
 fn assert_clean(report: &Report) {
@@ -96,6 +97,7 @@ fn a_capped_search_is_not_complete() {
         claims: vec![()],
         requests: vec![2, 2, 2],
         gives_up: 0,
+        faults: None,
     };
     let report = check(&space, &limits);
     assert!(!report.complete && report.violation.is_none());

@@ -35,8 +35,8 @@ pub(crate) struct ClusterArgs {
     /// How many waiting callers may give up
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) gives_up: u32,
-    /// Whole sites with sessions and leases instead of the protocol alone; not built yet
-    #[arg(long, hide = true)]
+    /// With sessions that can end, instead of the papers' channels that never fail; only in `check`
+    #[arg(long)]
     pub(crate) site: bool,
 }
 
@@ -74,11 +74,6 @@ pub(crate) struct Cluster {
 impl ClusterArgs {
     /// The cluster that is meant, with this many sites and requests where nothing is said.
     pub(crate) fn resolve(&self, sites: usize, requests: u32) -> Result<Cluster, Failure> {
-        if self.site {
-            return Err("--site: whole sites are not built yet, only protocols alone"
-                .to_owned()
-                .into());
-        }
         let quorums = self.quorums(sites)?;
         let requests = self.requests(&*quorums, requests)?;
         Ok(Cluster { quorums, requests, args: self.clone() })

@@ -3,9 +3,9 @@
 //! `cargo bench -p quorate-protocol`
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use quorate_protocol::mutex::{Message, Mutex, Options, Release};
+use quorate_protocol::mutex::{Fences, Message, Mutex, Options, Release, Target};
 use quorate_protocol::{
-    ClaimId, Effect, Fence, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket,
+    ClaimId, Effect, Fence, GrantNo, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket,
 };
 use quorate_quorum::{Kind, SiteId, build};
 
@@ -39,12 +39,16 @@ fn arbiter(criterion: &mut Criterion) {
                 let mut out = Out::new();
                 for other in 1..=8 {
                     let ticket = ticket(1, other);
-                    let request = Input::Deliver(ticket.site, Message::Request { ticket });
+                    let request = Input::Deliver(
+                        ticket.site,
+                        Message::Request { ticket, held: false, cut: [].into() },
+                    );
                     feed(&mut mutex, &mut shared, &mut out, request);
                 }
                 for other in 1..=8 {
                     let ticket = ticket(1, other);
-                    let (number, floor) = (GrantNo(other as u64), Fence(other as u64 + 1));
+                    let number = GrantNo::new(other as u64);
+                    let floor = Fence(other as u64 + 1);
                     let release = Release { ticket, number, passed: None, floor };
                     let release = Input::Deliver(ticket.site, Message::Release(release));
                     feed(&mut mutex, &mut shared, &mut out, release);
@@ -59,7 +63,7 @@ fn arbiter(criterion: &mut Criterion) {
 
 /// A claim collects the nine permissions of its quorum and leaves.
 fn requester(criterion: &mut Criterion) {
-    let (_, shared) = site();
+    let ((_, shared), session) = (site(), SessionNo(0));
     let quorum: Vec<SiteId> = shared.quorum().expect("every site has one").iter().collect();
     let mut group = criterion.benchmark_group("requester");
     group.throughput(Throughput::Elements(quorum.len() as u64));
@@ -70,9 +74,9 @@ fn requester(criterion: &mut Criterion) {
                 let mut out = Out::new();
                 feed(&mut mutex, &mut shared, &mut out, Input::Acquire(ClaimId(1), ()));
                 for &arbiter in &quorum {
-                    let (ticket, number, floor) = (ticket(1, 0), GrantNo(1), Fence(1));
-                    let then = [].into();
-                    let reply = Message::Reply { arbiter, ticket, number, then, floor };
+                    let (to, number) = (Target { ticket: ticket(1, 0), session }, GrantNo::new(1));
+                    let (then, fences) = ([].into(), Fences { floor: Fence(1), ceil: Fence(9) });
+                    let reply = Message::Reply { arbiter, to, number, then, fences };
                     feed(&mut mutex, &mut shared, &mut out, Input::Deliver(arbiter, reply));
                 }
                 feed(&mut mutex, &mut shared, &mut out, Input::Release(ClaimId(1)));

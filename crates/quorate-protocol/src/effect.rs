@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quorate_quorum::SiteId;
 
-use crate::{ClaimId, Protocol};
+use crate::{ClaimId, Fence, Protocol};
 
 /// Everything a site can ask of its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +42,12 @@ impl fmt::Display for Why {
     }
 }
 
-/// Something that must survive a restart. No protocol built so far has any.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Record {}
+/// Something that must survive a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Record {
+    /// All fences this site may have told of lie below this one.
+    FenceCeil(Fence),
+}
 
 /// The effects of a step, in the order in which the driver carries them out.
 #[derive(Debug)]
@@ -66,6 +69,16 @@ impl<P: Protocol> Out<P> {
     /// Lets `claim` in.
     pub fn grant(&mut self, claim: ClaimId, grant: P::Grant) {
         self.effects.push_back(Effect::Grant(claim, grant));
+    }
+
+    /// Ends a grant before its holder released it.
+    pub fn lose(&mut self, claim: ClaimId, why: Why) {
+        self.effects.push_back(Effect::Lose(claim, why));
+    }
+
+    /// Has something written to disk before any later effect leaves the site.
+    pub fn persist(&mut self, record: Record) {
+        self.effects.push_back(Effect::Persist(record));
     }
 
     /// Says why there is nothing to do.
@@ -96,6 +109,11 @@ impl<P: Protocol> Out<P> {
     /// Keeps the effects for which `keep` is true.
     pub fn retain(&mut self, keep: impl FnMut(&Effect<P>) -> bool) {
         self.effects.retain(keep);
+    }
+
+    /// All effects, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Effect<P>> {
+        self.effects.iter_mut()
     }
 
     /// Whether nothing was asked for.

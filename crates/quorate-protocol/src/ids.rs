@@ -11,8 +11,15 @@ use quorate_quorum::SiteId;
 pub struct ClaimId(pub u32);
 
 /// A session of one site at another: the how-manieth since the client's start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionNo(pub u64);
+
+impl SessionNo {
+    /// The number of the session that follows.
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
 
 /// Identity and priority of a request. The lower ticket goes first.
 ///
@@ -37,20 +44,39 @@ impl fmt::Display for Ticket {
 /// The number of one loan of an arbiter's permission; it grows with every loan.
 ///
 /// One request may hold the same permission twice, and only this number tells the two apart
-/// (erratum E6 of the mutex).
+/// (erratum E6 of the mutex). The arbiter's incarnation is its first part, so that a restarted
+/// arbiter goes on above what it has forgotten, without a write to disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GrantNo(pub u64);
+pub struct GrantNo {
+    /// The incarnation of the arbiter that began the chain of loans.
+    pub incarnation: u32,
+    /// The place in that chain.
+    pub count: u64,
+}
 
 impl GrantNo {
-    /// The number of the loan that follows.
+    /// A number of the first incarnation.
+    pub fn new(count: u64) -> Self {
+        Self { incarnation: 0, count }
+    }
+
+    /// The number of the loan that follows in the same chain.
     pub fn next(self) -> Self {
-        Self(self.0 + 1)
+        self.plus(1)
+    }
+
+    /// The number so many loans further on in the same chain.
+    pub fn plus(self, loans: u64) -> Self {
+        Self { count: self.count + loans, ..self }
     }
 }
 
 impl fmt::Display for GrantNo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.0)
+        match self.incarnation {
+            0 => write!(f, "#{}", self.count),
+            incarnation => write!(f, "#{incarnation}:{}", self.count),
+        }
     }
 }
 
@@ -63,7 +89,12 @@ pub struct Fence(pub u64);
 impl Fence {
     /// The fence of the next conflicting grant.
     pub fn next(self) -> Self {
-        Self(self.0 + 1)
+        self.plus(1)
+    }
+
+    /// The fence so many grants further on.
+    pub fn plus(self, grants: u64) -> Self {
+        Self(self.0.checked_add(grants).expect("2^64 grants outlast any cluster"))
     }
 }
 

@@ -36,6 +36,7 @@ mod effect;
 mod ids;
 pub mod mutex;
 mod protocol;
+mod sessions;
 mod shared;
 mod view;
 
@@ -43,5 +44,6 @@ pub use clock::Clock;
 pub use effect::{Effect, Out, Record, Why};
 pub use ids::{ClaimId, Fence, GrantNo, SessionNo, Tick, Ticket};
 pub use protocol::{Input, Protocol, Violation};
-pub use shared::Shared;
+pub use sessions::{Ours, Sessions};
+pub use shared::{FENCE_BLOCK, Shared};
 pub use view::{Basis, ClaimView, View};

@@ -73,6 +73,8 @@ pub enum Input<P: Protocol> {
     Closed(SiteId),
     /// Arbiter half: the site has a session here.
     Opened(SiteId, SessionNo),
+    /// Arbiter half: the quarantine after a restart is over, and we may lend.
+    Cleared,
 }
 
 /// A peer or a caller broke the contract. Nothing has changed.
@@ -90,6 +92,8 @@ pub enum Violation {
     NotYours(Ticket),
     /// A permission of a site that was not asked for it.
     NotAsked(SiteId),
+    /// A site spoke that has no session here.
+    NoSession(SiteId),
 }
 
 impl Display for Violation {
@@ -101,6 +105,7 @@ impl Display for Violation {
             Violation::NoQuorum => f.write_str("the site has no quorum to ask"),
             Violation::NotYours(ticket) => write!(f, "ticket {ticket} is another site's"),
             Violation::NotAsked(site) => write!(f, "site {site} was not asked for its permission"),
+            Violation::NoSession(site) => write!(f, "site {site} has no session here"),
         }
     }
 }

@@ -5,23 +5,65 @@ use std::sync::Arc;
 
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
-use crate::{Clock, Fence, Ticket};
+use crate::sessions::Sessions;
+use crate::{Clock, Fence, Out, Protocol, Record, SessionNo, Ticket};
 
-/// What all resources of one site have in common: who it is, its Lamport clock, its fence floor
-/// and the cluster's quorum system.
+/// How far a fence ceiling is moved on at a time, unless somebody says otherwise.
+pub const FENCE_BLOCK: u64 = 1 << 20;
+
+/// What all resources of one site have in common: who it is, its Lamport clock, its fences, its
+/// sessions and the cluster's quorum system.
 #[derive(Clone, Debug)]
 pub struct Shared {
     site: SiteId,
+    incarnation: u32,
     /// Stamps the site's tickets.
     pub clock: Clock,
+    /// What became of the sessions; the driver keeps it up to date.
+    pub sessions: Sessions,
+    /// Whether the site has restarted and lends nothing yet; the driver keeps it up to date.
+    pub quarantined: bool,
     floor: Fence,
+    ceil: Fence,
+    fence_block: u64,
     quorums: Arc<dyn QuorumSystem>,
 }
 
 impl Shared {
     /// The beginnings of `site` in a cluster with these quorums.
     pub fn new(site: SiteId, quorums: Arc<dyn QuorumSystem>) -> Self {
-        Self { site, clock: Clock::default(), floor: Fence(1), quorums }
+        Self {
+            site,
+            incarnation: 0,
+            clock: Clock::default(),
+            sessions: Sessions::default(),
+            quarantined: false,
+            floor: Fence(1),
+            ceil: Fence(1 + FENCE_BLOCK),
+            fence_block: FENCE_BLOCK,
+            quorums,
+        }
+    }
+
+    /// Moves fence ceilings on in steps of `block`.
+    pub fn with_fence_block(mut self, block: u64) -> Self {
+        self.fence_block = block;
+        self.ceil = self.floor.plus(block);
+        self
+    }
+
+    /// The site after a restart: all it has is what was on disk. Its fences go on above the
+    /// ceiling, and it lends nothing until its quarantine is over.
+    pub fn restarted(&self, clock: Clock, ceil: Fence) -> Self {
+        Self {
+            incarnation: self.incarnation + 1,
+            clock,
+            sessions: Sessions::default(),
+            quarantined: true,
+            floor: ceil,
+            ceil: ceil.plus(self.fence_block),
+            ..self.clone()
+        }
     }
 
     /// The site itself.
@@ -29,9 +71,66 @@ impl Shared {
         self.site
     }
 
-    /// The sites whose permission this one asks for; none if it has no quorum.
+    /// How often it has restarted.
+    pub fn incarnation(&self) -> u32 {
+        self.incarnation
+    }
+
+    /// The sites whose permission this one asks for: its own quorum when all are up, another
+    /// otherwise; `None` if no quorum can be reached.
     pub fn quorum(&self) -> Option<SiteSet> {
-        self.quorums.pick_for(self.site, &SiteSet::full(self.quorums.n()))
+        let own = self.quorums.pick_for(self.site, &self.live());
+        own.or_else(|| if self.may_ask() { self.replacement(&[]) } else { None })
+    }
+
+    /// Whether this site has a quorum when all are up, and so may ask.
+    pub fn may_ask(&self) -> bool {
+        self.quorums.pick_for(self.site, &SiteSet::full(self.n())).is_some()
+    }
+
+    /// A live quorum with as many of `prefer` as can be; if there is none, one that counts on
+    /// sites in quarantine.
+    pub fn replacement(&self, prefer: &[SiteId]) -> Option<SiteSet> {
+        let patient = || self.sites(|ours| ours.number.is_some() && !ours.silent);
+        let pick = |live| self.quorums.pick(&live, prefer);
+        pick(self.live()).or_else(|| pick(patient()))
+    }
+
+    /// Whether `sites` contain a quorum.
+    pub fn is_quorum(&self, sites: &SiteSet) -> bool {
+        self.quorums.is_quorum(sites)
+    }
+
+    /// The sites at which we have a session, whatever else is true of them.
+    pub fn reachable(&self) -> SiteSet {
+        self.sites(|ours| ours.number.is_some())
+    }
+
+    /// The sites at which we have no session.
+    pub fn unreachable(&self) -> SiteSet {
+        let mut sites = self.sessions.gone();
+        sites.remove(self.site);
+        sites
+    }
+
+    /// How many sites the cluster has.
+    pub fn n(&self) -> usize {
+        self.quorums.n()
+    }
+
+    /// The number of our session at `site`; a site has always one at itself.
+    pub fn session_at(&self, site: SiteId) -> Option<SessionNo> {
+        if site == self.site { Some(SessionNo(0)) } else { self.sessions.ours(site).number }
+    }
+
+    /// The number of `site`'s session here; a site has always one at itself.
+    pub fn session_of(&self, site: SiteId) -> Option<SessionNo> {
+        if site == self.site { Some(SessionNo(0)) } else { self.sessions.theirs(site) }
+    }
+
+    /// Whether a request that counts on `site` has reason to hope.
+    pub fn is_silent(&self, site: SiteId) -> bool {
+        site != self.site && self.sessions.ours(site).silent
     }
 
     /// The lowest fence that an entry with this site's permission may use.
@@ -39,21 +138,69 @@ impl Shared {
         self.floor
     }
 
+    /// All fences used with this site's permission lie below this one.
+    pub fn ceil(&self) -> Fence {
+        self.ceil
+    }
+
+    /// How far a ceiling is raised beyond what is needed now.
+    pub fn fence_block(&self) -> u64 {
+        self.fence_block
+    }
+
     /// Puts later entries above every fence below `floor`.
-    pub fn raise_floor(&mut self, floor: Fence) {
+    pub fn raise_floor<P: Protocol>(&mut self, floor: Fence, out: &mut Out<P>) {
         self.floor = self.floor.max(floor);
+        if self.floor >= self.ceil {
+            self.raise_ceil(self.floor.plus(self.fence_block), out);
+        }
+    }
+
+    /// Puts later entries above every fence that may have been used with this site's permission:
+    /// the holder is given up, and nobody knows its fence.
+    pub fn skip_fences<P: Protocol>(&mut self, out: &mut Out<P>) {
+        self.raise_floor(self.ceil, out);
+    }
+
+    /// Forgets that the floor was raised: an error that tests make on purpose.
+    pub(crate) fn keep_floor(&mut self, floor: Fence) {
+        self.floor = floor;
+    }
+
+    /// Lets fences below `ceil` be used with this site's permission.
+    pub fn raise_ceil<P: Protocol>(&mut self, ceil: Fence, out: &mut Out<P>) {
+        if ceil > self.ceil {
+            self.ceil = ceil;
+            out.persist(Record::FenceCeil(ceil));
+        }
+        assert!(self.floor < self.ceil, "there is a fence to use");
     }
 
     /// Takes note of a ticket seen in a message.
     pub fn observe(&mut self, ticket: Ticket) {
         self.clock.observe(ticket.time);
     }
+
+    fn live(&self) -> SiteSet {
+        self.sites(|ours| ours.number.is_some() && !ours.silent && !ours.quarantined)
+    }
+
+    fn sites(&self, good: impl Fn(crate::Ours) -> bool) -> SiteSet {
+        let mut sites = self.sessions.sites(self.quorums.n(), good);
+        sites.insert(self.site);
+        sites
+    }
+
+    fn state(&self) -> (SiteId, u32, Clock, &Sessions, bool, Fence, Fence) {
+        let Self { site, incarnation, clock, sessions, quarantined, floor, ceil, .. } = self;
+        (*site, *incarnation, *clock, sessions, *quarantined, *floor, *ceil)
+    }
 }
 
 // The quorum system is the same in all states of one run: it tells no two of them apart.
 impl PartialEq for Shared {
     fn eq(&self, other: &Self) -> bool {
-        (self.site, self.clock, self.floor) == (other.site, other.clock, other.floor)
+        self.state() == other.state()
     }
 }
 
@@ -61,6 +208,6 @@ impl Eq for Shared {}
 
 impl Hash for Shared {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.site, self.clock, self.floor).hash(state);
+        self.state().hash(state);
     }
 }

@@ -1,7 +1,7 @@
 //! What one site of the mutex does with input that no fault-free run contains: callers and peers
 //! that break the contract, and messages that come twice.
 
-use quorate_protocol::mutex::{Message, Mutex, Options};
+use quorate_protocol::mutex::{Fences, Message, Mutex, Options, Target};
 use quorate_protocol::{
     Basis, ClaimId, Effect, Fence, GrantNo, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket,
     Violation,
@@ -56,14 +56,20 @@ impl Site {
     fn acquire(&mut self) {
         let sent = self.step(Input::Acquire(CLAIM, ())).unwrap();
         assert_eq!(sent, ["to 1: request 1.1", "to 2: request 1.1"]);
-        self.deliver(1, Message::Request { ticket: ticket(1, 1) }).unwrap();
+        self.deliver(1, request(ticket(1, 1))).unwrap();
         self.deliver(1, reply(1, ticket(1, 1))).unwrap();
     }
 }
 
+fn request(ticket: Ticket) -> Message {
+    Message::Request { ticket, held: false, cut: [].into() }
+}
+
 fn reply(arbiter: usize, ticket: Ticket) -> Message {
-    let (arbiter, number, floor) = (site(arbiter), GrantNo(1), Fence(1));
-    Message::Reply { arbiter, ticket, number, then: [].into(), floor }
+    let (arbiter, number) = (site(arbiter), GrantNo::new(1));
+    let fences = Fences { floor: Fence(1), ceil: Fence(100) };
+    let to = Target { ticket, session: SessionNo(0) };
+    Message::Reply { arbiter, to, number, then: [].into(), fences }
 }
 
 #[test]
@@ -94,16 +100,18 @@ fn peers_that_break_the_contract_change_nothing() {
     let mut one = Site::new();
     one.acquire();
     let foreign = ticket(5, 3);
-    for message in [Message::Request { ticket: foreign }, Message::Cancel { ticket: foreign }] {
+    for message in [request(foreign), Message::Cancel { ticket: foreign }] {
         assert_eq!(one.deliver(2, message), Err(Violation::NotYours(foreign)));
     }
     let own = ticket(1, 1);
     assert_eq!(one.deliver(3, reply(3, own)), Err(Violation::NotAsked(site(3))));
     let fail = Message::Fail { ticket: own };
     assert_eq!(one.deliver(3, fail), Err(Violation::NotAsked(site(3))));
-    let inquire = Message::Inquire { ticket: own, number: GrantNo(1), then: None };
+    let inquire =
+        Message::Inquire { ticket: own, number: GrantNo::new(1), then: None, demand: false };
     assert_eq!(one.deliver(3, inquire), Err(Violation::NotAsked(site(3))));
-    let transfer = Message::Transfer { ticket: own, number: GrantNo(1), next: foreign };
+    let next = Target { ticket: foreign, session: SessionNo(0) };
+    let transfer = Message::Transfer { ticket: own, number: GrantNo::new(1), next };
     assert_eq!(one.deliver(3, transfer), Err(Violation::NotAsked(site(3))));
 }
 
@@ -111,12 +119,12 @@ fn peers_that_break_the_contract_change_nothing() {
 fn a_request_that_comes_twice_is_answered_twice_and_queued_once() {
     let mut one = Site::new();
     let (second, third) = (ticket(1, 2), ticket(2, 3));
-    let lent = one.deliver(2, Message::Request { ticket: second }).unwrap();
+    let lent = one.deliver(2, request(second)).unwrap();
     assert_eq!(lent, ["to 2: reply 1.2 for 1 #1"]);
-    assert_eq!(one.deliver(2, Message::Request { ticket: second }).unwrap(), lent);
-    let queued = one.deliver(3, Message::Request { ticket: third }).unwrap();
+    assert_eq!(one.deliver(2, request(second)).unwrap(), lent);
+    let queued = one.deliver(3, request(third)).unwrap();
     assert_eq!(queued, ["to 2: transfer 1.2 #1, then 2.3", "to 3: fail 2.3"]);
-    let again = one.deliver(3, Message::Request { ticket: third }).unwrap();
+    let again = one.deliver(3, request(third)).unwrap();
     assert_eq!(again, ["to 3: fail 2.3"]);
     assert_eq!(one.mutex.view().queue, [third]);
 }
@@ -127,8 +135,8 @@ fn what_comes_too_late_or_twice_is_ignored_with_a_reason() {
     one.acquire();
     let own = ticket(1, 1);
     let twice = one.deliver(1, reply(1, own)).unwrap();
-    assert_eq!(twice, ["ignored: the loan is known already"]);
-    let (ticket, number) = (ticket(9, 2), GrantNo(7));
+    assert_eq!(twice, ["ignored: the loan is known already, or was refused"]);
+    let (ticket, number) = (ticket(9, 2), GrantNo::new(7));
     let yielded = one.deliver(2, Message::Yield { ticket, number, passed: None }).unwrap();
     assert_eq!(yielded, ["ignored: the loan is over already"]);
     let cancelled = one.deliver(2, Message::Cancel { ticket }).unwrap();
@@ -146,19 +154,4 @@ fn a_grant_rests_on_the_permissions_of_its_quorum() {
     let quorum = [site(1), site(2)].into_iter().collect();
     assert_eq!(one.mutex.rests_on(CLAIM), Basis::Permissions(quorum));
     assert!(one.mutex.view().claims[0].inside && !one.mutex.is_vacant());
-}
-
-/// The paper's channels never fail; what the mutex does when sessions end comes with sessions.
-#[test]
-fn the_paper_s_world_has_no_sessions() {
-    let mut one = Site::new();
-    for input in [
-        Input::Silent(site(2)),
-        Input::Lost(site(2)),
-        Input::Open(site(2), SessionNo(1)),
-        Input::Closed(site(2)),
-        Input::Opened(site(2), SessionNo(1)),
-    ] {
-        assert_eq!(one.step(input).unwrap(), ["ignored: the paper's channels never fail"]);
-    }
 }

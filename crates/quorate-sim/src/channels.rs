@@ -1,49 +1,66 @@
-//! Messages under way: one FIFO queue for each ordered pair of sites.
+//! Messages under way: FIFO queues between ordered pairs of sites.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use quorate_quorum::SiteId;
 
+/// Which of the two streams between a sender and a receiver.
+///
+/// Two sites have two sessions, one each way, and nothing is ordered across sessions. In the
+/// papers' world there is one channel for each ordered pair, and everything goes `Up`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lane {
+    /// In the sender's session at the receiver, to its arbiter half.
+    Up,
+    /// In the receiver's session at the sender, to its requester half.
+    Down,
+}
+
 /// All channels of a world. Only channels that carry something take room, so that ten thousand
 /// sites do not need a hundred million queues.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Channels<M> {
-    by_sender: Vec<Arc<BTreeMap<SiteId, VecDeque<M>>>>,
+    by_sender: Vec<Arc<Outbox<M>>>,
     in_flight: usize,
 }
+
+type Outbox<M> = BTreeMap<(SiteId, Lane), VecDeque<M>>;
 
 impl<M: Clone> Channels<M> {
     pub(crate) fn new(n: usize) -> Self {
         Self { by_sender: (0..n).map(|_| Arc::new(BTreeMap::new())).collect(), in_flight: 0 }
     }
 
-    pub(crate) fn push(&mut self, from: SiteId, to: SiteId, message: M) {
+    pub(crate) fn push(&mut self, from: SiteId, to: SiteId, lane: Lane, message: M) {
         let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
-        outbox.entry(to).or_default().push_back(message);
+        outbox.entry((to, lane)).or_default().push_back(message);
         self.in_flight += 1;
     }
 
-    pub(crate) fn pop(&mut self, from: SiteId, to: SiteId) -> Option<M> {
-        self.front(from, to)?;
+    pub(crate) fn pop(&mut self, from: SiteId, to: SiteId, lane: Lane) -> Option<M> {
+        self.queue(from, to, lane)?;
         let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
-        let queue = outbox.get_mut(&to)?;
+        let queue = outbox.get_mut(&(to, lane))?;
         let message = queue.pop_front();
         // An empty queue must not tell two states apart.
         if queue.is_empty() {
-            outbox.remove(&to);
+            outbox.remove(&(to, lane));
         }
         self.in_flight -= 1;
         message
     }
 
-    pub(crate) fn front(&self, from: SiteId, to: SiteId) -> Option<&M> {
-        self.by_sender[from.index()].get(&to)?.front()
+    /// Loses everything that is under way in one lane.
+    pub(crate) fn clear(&mut self, from: SiteId, to: SiteId, lane: Lane) {
+        if self.queue(from, to, lane).is_some() {
+            let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
+            self.in_flight -= outbox.remove(&(to, lane)).map_or(0, |queue| queue.len());
+        }
     }
 
-    /// All messages of a channel, the next one first.
-    pub(crate) fn queue(&self, from: SiteId, to: SiteId) -> impl Iterator<Item = &M> + '_ {
-        self.by_sender[from.index()].get(&to).into_iter().flatten()
+    pub(crate) fn queue(&self, from: SiteId, to: SiteId, lane: Lane) -> Option<&VecDeque<M>> {
+        self.by_sender[from.index()].get(&(to, lane))
     }
 
     pub(crate) fn in_flight(&self) -> usize {
@@ -51,8 +68,10 @@ impl<M: Clone> Channels<M> {
     }
 
     /// The channels that carry something, by sender and receiver.
-    pub(crate) fn busy(&self) -> impl Iterator<Item = (SiteId, SiteId)> + '_ {
+    pub(crate) fn busy(&self) -> impl Iterator<Item = (SiteId, SiteId, Lane)> + '_ {
         let outboxes = self.by_sender.iter().enumerate();
-        outboxes.flat_map(|(from, outbox)| outbox.keys().map(move |&to| (SiteId::new(from), to)))
+        outboxes.flat_map(|(from, outbox)| {
+            outbox.keys().map(move |&(to, lane)| (SiteId::new(from), to, lane))
+        })
     }
 }

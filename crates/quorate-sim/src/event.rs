@@ -5,6 +5,8 @@ use std::fmt;
 use quorate_protocol::{ClaimId, Protocol, Why};
 use quorate_quorum::SiteId;
 
+use crate::Fault;
+
 /// One thing that happened.
 #[derive(Debug)]
 pub enum Event<'a, P: Protocol> {
@@ -38,6 +40,8 @@ pub enum Event<'a, P: Protocol> {
     Loses(SiteId, ClaimId, Why),
     /// A site has nothing to do, and says why.
     Ignores(SiteId, &'static str),
+    /// Something goes wrong, or is mended.
+    Suffers(Fault),
 }
 
 impl<P: Protocol> Event<'_, P> {
@@ -57,6 +61,7 @@ impl<P: Protocol> Event<'_, P> {
             Event::Enters(..) => "enters",
             Event::Loses(..) => "loses",
             Event::Ignores(..) => "ignores",
+            Event::Suffers(_) => "suffers",
         }
     }
 
@@ -71,6 +76,7 @@ impl<P: Protocol> Event<'_, P> {
             | Event::Enters(site, ..)
             | Event::Loses(site, ..)
             | Event::Ignores(site, _) => site,
+            Event::Suffers(fault) => fault.site(),
         }
     }
 }
@@ -86,6 +92,7 @@ impl<P: Protocol> fmt::Display for Event<'_, P> {
             Event::Enters(site, _, grant) => write!(f, "{site} enters {grant}"),
             Event::Loses(site, _, why) => write!(f, "{site} loses the lock: {why}"),
             Event::Ignores(site, why) => write!(f, "{site} ignores it: {why}"),
+            Event::Suffers(fault) => write!(f, "{fault}"),
         }
     }
 }

@@ -13,8 +13,9 @@ mod subject;
 mod subjects;
 mod world;
 
+pub use channels::Lane;
 pub use event::{Event, Observer, Unwatched};
 pub use property::{Breach, PROPERTIES};
 pub use subject::Subject;
 pub use subjects::{PROTOCOLS, Setting, Visitor, visit};
-pub use world::{Standpoint, World};
+pub use world::{Contract, Fault, Standpoint, World};

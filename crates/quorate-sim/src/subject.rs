@@ -31,6 +31,9 @@ pub trait Subject:
     /// The message's name in the paper.
     fn kind(message: &Self::Message) -> &'static str;
 
+    /// Whether the arbiter half is spoken to; everything else is the requester's.
+    fn is_for_arbiter(message: &Self::Message) -> bool;
+
     /// Whether two grants must not be inside together.
     fn conflict(one: &Self::Grant, other: &Self::Grant) -> bool;
 

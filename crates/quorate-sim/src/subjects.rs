@@ -53,9 +53,8 @@ fn mutex_options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), Str
     let (mut options, mut undone) = (Options::default(), None);
     for Setting { name, value } in settings {
         if name == "undo" {
-            let erratum =
-                Erratum::ALL.into_iter().find(|e| e.to_string().eq_ignore_ascii_case(value));
-            undone = Some(erratum.ok_or(format!("option undo is E1 to E6, not `{value}`"))?);
+            let erratum = Erratum::all().find(|e| e.to_string().eq_ignore_ascii_case(value));
+            undone = Some(erratum.ok_or_else(|| unknown_repair(value))?);
         } else if !Options::NAMES.contains(&name.as_str()) {
             let known = Options::NAMES.join(", ");
             return Err(format!("mutex has no option `{name}`; known: {known}, undo"));
@@ -64,6 +63,11 @@ fn mutex_options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), Str
         }
     }
     Ok((options, undone))
+}
+
+fn unknown_repair(value: &str) -> String {
+    let known: Vec<String> = Erratum::all().map(|erratum| erratum.to_string()).collect();
+    format!("there is no repair `{value}` to undo; known: {}", known.join(", "))
 }
 
 fn parse_switch(name: &str, value: &str) -> Result<bool, String> {
@@ -98,6 +102,10 @@ impl Subject for Mutex {
         message.kind()
     }
 
+    fn is_for_arbiter(message: &Message) -> bool {
+        message.is_for_arbiter()
+    }
+
     fn conflict(_: &Grant, _: &Grant) -> bool {
         true
     }
@@ -122,6 +130,10 @@ impl Subject for Unrepaired {
 
     fn kind(message: &Message) -> &'static str {
         message.kind()
+    }
+
+    fn is_for_arbiter(message: &Message) -> bool {
+        message.is_for_arbiter()
     }
 
     fn conflict(_: &Grant, _: &Grant) -> bool {

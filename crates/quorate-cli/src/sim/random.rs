@@ -80,6 +80,10 @@ Exit status: 0 clean, 1 a property broke or a claim was not served, 2 bad input.
 impl Random {
     /// Runs the simulation and says what came of it.
     pub(crate) fn run(&self) -> Answer {
+        if self.cluster.site {
+            let why = "--site: random runs have no sessions yet; `quorate check --site` has";
+            return Err(why.to_owned().into());
+        }
         if self.faults != "none" {
             let faults = &self.faults;
             return Err(format!(

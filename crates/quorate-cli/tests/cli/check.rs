@@ -90,10 +90,19 @@ fn what_does_not_exist_is_refused_with_what_does() {
 }
 
 #[test]
+fn sessions_can_end_within_a_budget() {
+    let clean = quorate("check mutex --site --requests 1,1,0 --budget lose=1 --json");
+    assert_eq!(clean.code, Some(0), "{}", clean.out);
+    let broken = "check mutex --site --budget lose=1 --option undo=both-halves --requests 1,1,0";
+    assert_eq!(quorate(broken).code, Some(1));
+    quorate("check mutex --budget lose=1").refused(&["--site"]);
+    quorate("check mutex --site --budget fire=1").refused(&["fire", "lose, silent, crash"]);
+    quorate("check mutex --site --budget lose").refused(&["NAME=NUMBER"]);
+}
+
+#[test]
 fn what_is_not_built_yet_is_refused() {
     quorate("check mutex --order any").refused(&["any", "fifo"]);
-    quorate("check mutex --budget lose=1").refused(&["--budget", "whole sites"]);
-    quorate("check mutex --site").refused(&["--site", "not built yet"]);
     assert_eq!(quorate("check mutex --requests 1,0,0 --order fifo").code, Some(0));
 }
 

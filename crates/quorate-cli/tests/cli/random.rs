@@ -111,7 +111,7 @@ fn what_does_not_exist_is_refused_with_what_does() {
 #[test]
 fn what_is_not_built_yet_is_refused() {
     quorate("sim random --faults all").refused(&["--faults all", "whole sites", "`none`"]);
-    quorate("sim random --site").refused(&["--site", "not built yet"]);
+    quorate("sim random --site").refused(&["--site", "check --site"]);
     assert_eq!(quorate("sim random --faults none --runs 1").code, Some(0));
 }
 

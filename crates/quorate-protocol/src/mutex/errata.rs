@@ -8,13 +8,15 @@ use std::fmt;
 
 use quorate_quorum::SiteId;
 
-use super::requester::{Loan, Phase, Request};
-use super::{Grant, Message, Mutex, Options, Release};
+use super::permission::{Loan, Request};
+use super::requester::Phase;
+use super::{Grant, Message, Mutex, Options, Release, Target};
 use crate::{
     Basis, ClaimId, Effect, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation,
 };
 
-/// A confirmed error of the printed algorithm, by its number in `docs/protocols/mutex.md`.
+/// A repair that can be undone: of a confirmed error of the printed algorithm, by its number in
+/// `docs/protocols/mutex.md`, or of a hole that sessions that end tear into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Erratum {
     /// A request of its own makes a site forget to whom it has lent its permission.
@@ -29,25 +31,86 @@ pub enum Erratum {
     E5,
     /// Messages do not say which loan they speak of.
     E6,
+    /// A session that a requester loses is over for the arbiter half of its site too.
+    BothHalves,
+    /// A permission that was passed on counts in whatever session.
+    AnySession,
+    /// Nobody is told that a site cannot hand over permissions any more.
+    NoDirect,
+    /// A holder that says so is not sent its permission again.
+    NoRepeat,
+    /// A site from which passes were lost is trusted again once the session is open again.
+    DirectGrows,
+    /// A lost holder is taken to have passed nothing on.
+    NoAsking,
+    /// Who said that it lacks a permission counts it all the same.
+    LackNotBinding,
+    /// A release that came early is not used when its passer is lost.
+    EarlyUnused,
+    /// A holder is given up without skipping the fences it may have used.
+    FloorKept,
+    /// The same for a holder that was passed the permission and is gone.
+    FloorKeptAtGone,
+    /// Fence ceilings are not on disk.
+    CeilVolatile,
+    /// A request that waits for a fence is not looked at again when a session is lost.
+    NoRecheck,
+    /// Who gives way on demand keeps the questions it had left open.
+    InquiriesKept,
+    /// A restarted arbiter lends at once.
+    NoQuarantine,
 }
 
 impl Erratum {
-    /// All of them, in order.
-    pub const ALL: [Erratum; 6] =
+    /// Those of the paper, in order.
+    pub const PAPER: [Erratum; 6] =
         [Erratum::E1, Erratum::E2, Erratum::E3, Erratum::E4, Erratum::E5, Erratum::E6];
+
+    /// Those of sessions that end.
+    pub const SESSIONS: [Erratum; 14] = [
+        Erratum::BothHalves,
+        Erratum::AnySession,
+        Erratum::NoDirect,
+        Erratum::NoRepeat,
+        Erratum::DirectGrows,
+        Erratum::NoAsking,
+        Erratum::LackNotBinding,
+        Erratum::EarlyUnused,
+        Erratum::FloorKept,
+        Erratum::FloorKeptAtGone,
+        Erratum::CeilVolatile,
+        Erratum::NoRecheck,
+        Erratum::InquiriesKept,
+        Erratum::NoQuarantine,
+    ];
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Erratum> {
+        Self::PAPER.into_iter().chain(Self::SESSIONS)
+    }
 }
 
 impl fmt::Display for Erratum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
+        let name = format!("{self:?}");
+        for (place, letter) in name.char_indices() {
+            // `NoAsking` is spelt `no-asking`, but `E1` is `E1`.
+            let parts = letter.is_uppercase() && name.len() > 2;
+            if parts && place > 0 {
+                f.write_str("-")?;
+            }
+            let lower = letter.to_ascii_lowercase();
+            write!(f, "{}", if parts { lower } else { letter })?;
+        }
+        Ok(())
     }
 }
 
 /// A mutex with the repair of one erratum undone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unrepaired {
-    undone: Erratum,
-    mutex: Mutex,
+    pub(super) undone: Erratum,
+    pub(super) mutex: Mutex,
     /// The paper's *failed*: one bit, set by the first refusal and kept for the whole request.
     failed: bool,
 }
@@ -75,14 +138,15 @@ impl Unrepaired {
             (_, Input::Deliver(from, message)) => {
                 let message = match self.undone {
                     Erratum::E1 | Erratum::E5 => Some(message),
-                    Erratum::E2 => self.yield_from_inside(from, message, out),
+                    Erratum::E2 => self.yield_from_inside(site, from, message, out),
                     Erratum::E3 => self.without_tickets(site, from, message, out),
                     Erratum::E4 => self.release_by_anybody(site, message, out),
                     Erratum::E6 => self.without_numbers_but_tickets(from, message),
+                    _ => self.bend_message(site, from, message, out),
                 };
                 message.map(|message| Input::Deliver(from, message))
             }
-            (_, input) => Some(input),
+            (_, input) => self.bend_session(site, input, out),
         }
     }
 
@@ -93,6 +157,7 @@ impl Unrepaired {
     /// E2, action A.3: gives way whenever a refusal was ever heard, also from inside.
     fn yield_from_inside(
         &mut self,
+        site: &Shared,
         from: SiteId,
         message: Message,
         out: &mut Out<Mutex>,
@@ -105,7 +170,7 @@ impl Unrepaired {
             && ticket == request.ticket
         {
             let asked = Loan { arbiter: from, ticket, number };
-            request.give_way_from_inside(asked, out);
+            request.give_way_from_inside(site, asked, out);
             return None;
         }
         Some(message)
@@ -121,13 +186,14 @@ impl Unrepaired {
         out: &mut Out<Mutex>,
     ) -> Option<Message> {
         let arbiter = &mut self.mutex.arbiter;
-        if let (Message::Yield { passed, .. }, Some(holder)) = (&mut message, arbiter.lock) {
+        let holder = arbiter.lock.as_ref().map(|holder| holder.ticket);
+        if let (Message::Yield { passed, .. }, Some(holder)) = (&mut message, holder) {
             arbiter.on_yield(site, holder, arbiter.number, passed.take(), out);
             return None;
         }
         if let Some(current) = self.current_ticket() {
             match &mut message {
-                Message::Reply { ticket, .. }
+                Message::Reply { to: Target { ticket, .. }, .. }
                 | Message::Fail { ticket }
                 | Message::Inquire { ticket, .. }
                 | Message::Transfer { ticket, .. } => *ticket = current,
@@ -145,7 +211,8 @@ impl Unrepaired {
         out: &mut Out<Mutex>,
     ) -> Option<Message> {
         let arbiter = &mut self.mutex.arbiter;
-        match (message, arbiter.lock) {
+        let holder = arbiter.lock.as_ref().map(|holder| holder.ticket);
+        match (message, holder) {
             (Message::Release(release), Some(holder)) if release.number > arbiter.number => {
                 let number = arbiter.number;
                 arbiter.on_release(site, Release { ticket: holder, number, ..release }, out);
@@ -160,8 +227,8 @@ impl Unrepaired {
     fn without_numbers_but_tickets(&mut self, from: SiteId, message: Message) -> Option<Message> {
         let arbiter = &self.mutex.arbiter;
         if let Message::Release(Release { passed: Some(pass), .. }) = &message
-            && !arbiter.waiting.contains(&pass.next)
-            && !arbiter.early.values().any(|release| release.ticket == pass.next)
+            && !arbiter.waiting.contains(pass.next.ticket)
+            && !arbiter.early.values().any(|release| release.ticket == pass.next.ticket)
         {
             return None;
         }
@@ -187,9 +254,10 @@ impl Unrepaired {
 
     /// E5: whether action A.2 ends in its last case, which sends no fail.
     fn is_case_six(&self, input: &Input<Mutex>) -> bool {
-        let Input::Deliver(_, Message::Request { ticket }) = input else { return false };
-        let (lock, head) = (self.mutex.arbiter.lock, self.mutex.arbiter.waiting.first());
-        self.undone == Erratum::E5 && lock < Some(*ticket) && Some(ticket) < head && lock.is_some()
+        let Input::Deliver(_, Message::Request { ticket, .. }) = input else { return false };
+        let Some(holder) = &self.mutex.arbiter.lock else { return false };
+        let Some(head) = self.mutex.arbiter.waiting.head() else { return false };
+        self.undone == Erratum::E5 && holder.ticket < *ticket && *ticket < head.ticket
     }
 }
 
@@ -212,11 +280,11 @@ impl Request {
         Some(if permission.held { permission.number } else { permission.number.next() })
     }
 
-    fn give_way_from_inside(&mut self, asked: Loan, out: &mut Out<Mutex>) {
+    fn give_way_from_inside(&mut self, site: &Shared, asked: Loan, out: &mut Out<Mutex>) {
         if let Some(permission) = self.permissions.get_mut(&asked.arbiter)
             && permission.held
         {
-            permission.give_way(asked, false, out);
+            permission.give_way(site, asked, false, out);
         }
     }
 }
@@ -247,6 +315,7 @@ impl Protocol for Unrepaired {
                 inner.retain(|effect| !matches!(effect, Effect::Send(_, Message::Fail { .. })));
             }
         }
+        self.bend_effects(&mut inner);
         for effect in inner.drain() {
             self.failed |= matches!(effect, Effect::Send(_, Message::Yield { .. }));
             out.push(of_unrepaired(effect));
@@ -279,6 +348,7 @@ fn of_mutex(input: Input<Unrepaired>) -> Input<Mutex> {
         Input::Open(site, number) => Input::Open(site, number),
         Input::Closed(site) => Input::Closed(site),
         Input::Opened(site, number) => Input::Opened(site, number),
+        Input::Cleared => Input::Cleared,
     }
 }
 

@@ -5,9 +5,10 @@ use std::fmt;
 
 use quorate_quorum::SiteId;
 
-use crate::{Fence, GrantNo, Ticket};
+use crate::{Fence, GrantNo, SessionNo, Ticket};
 
-/// The paper's seven messages (section 3.2), and `cancel` for a request that is given up.
+/// The paper's seven messages (section 3.2), `cancel` for a request that is given up, and below
+/// them what sessions that end make necessary.
 ///
 /// Each names the request it speaks of (E3), and the loan where it speaks of one (E6). A transfer
 /// that travels with a reply or an inquire is part of it and counts as one message.
@@ -17,19 +18,23 @@ pub enum Message {
     Request {
         /// The request.
         ticket: Ticket,
+        /// Whether it is inside already, and replaces a member of its quorum.
+        held: bool,
+        /// The sites that cannot hand it a permission any more.
+        cut: BTreeSet<SiteId>,
     },
     /// The permission of `arbiter`, from the arbiter or from the holder before.
     Reply {
         /// Whose permission it is.
         arbiter: SiteId,
         /// The request it is lent to.
-        ticket: Ticket,
+        to: Target,
         /// The number of this loan.
         number: GrantNo,
         /// Who comes after it, as far as the sender knows.
-        then: BTreeSet<Ticket>,
-        /// The lowest fence that an entry with this permission may use.
-        floor: Fence,
+        then: BTreeSet<Target>,
+        /// Which fences may be used with it.
+        fences: Fences,
     },
     /// From an arbiter: not now. A hint that others may need what you hold.
     Fail {
@@ -43,7 +48,9 @@ pub enum Message {
         /// The number of its loan.
         number: GrantNo,
         /// Who it should give way to, if permissions are passed on.
-        then: Option<Ticket>,
+        then: Option<Target>,
+        /// Somebody inside needs it: give way also if you could get there first.
+        demand: bool,
     },
     /// From an arbiter: when you leave, pass my permission on to `next`.
     Transfer {
@@ -52,7 +59,7 @@ pub enum Message {
         /// The number of the loan this is good for.
         number: GrantNo,
         /// Who comes after it.
-        next: Ticket,
+        next: Target,
     },
     /// To an arbiter: I gave way, and still want your permission.
     Yield {
@@ -70,6 +77,69 @@ pub enum Message {
         /// The request that is over.
         ticket: Ticket,
     },
+    /// To an arbiter: these sites cannot hand me a permission any more.
+    Direct {
+        /// The request.
+        ticket: Ticket,
+        /// All such sites.
+        cut: BTreeSet<SiteId>,
+    },
+    /// From an arbiter whose holder is lost: were you handed my permission?
+    Where {
+        /// The request that was announced to the lost holder.
+        ticket: Ticket,
+        /// The highest loan it may have been handed.
+        upto: GrantNo,
+    },
+    /// To an arbiter: I have your permission.
+    Have {
+        /// The request that has it.
+        ticket: Ticket,
+        /// The number of its loan.
+        number: GrantNo,
+    },
+    /// To an arbiter: I do not have it, and shall never count a loan up to this one.
+    Lack {
+        /// The request that was asked.
+        ticket: Ticket,
+        /// The highest loan it refuses.
+        upto: GrantNo,
+    },
+    /// To an arbiter: let me use fences below this one.
+    Raise {
+        /// The request that needs it.
+        ticket: Ticket,
+        /// The ceiling it needs.
+        ceil: Fence,
+    },
+    /// From an arbiter: its ceiling now.
+    Raised {
+        /// The request that asked for it.
+        ticket: Ticket,
+        /// The ceiling.
+        ceil: Fence,
+    },
+}
+
+/// A request, and the session in which it waits at the arbiter whose permission is spoken of.
+///
+/// A permission that is passed on counts only in that session: when it ends, the arbiter takes
+/// back what it lent in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Target {
+    /// The request.
+    pub ticket: Ticket,
+    /// Its session at the arbiter.
+    pub session: SessionNo,
+}
+
+/// The fences that may be used with a permission: from `floor` on, and below `ceil`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Fences {
+    /// The lowest one.
+    pub floor: Fence,
+    /// The first one that may not be used.
+    pub ceil: Fence,
 }
 
 /// The end of a loan.
@@ -89,9 +159,9 @@ pub struct Release {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pass {
     /// The new holder.
-    pub next: Ticket,
+    pub next: Target,
     /// Those who were announced to come after it (5.3).
-    pub rest: BTreeSet<Ticket>,
+    pub rest: BTreeSet<Target>,
 }
 
 impl Message {
@@ -106,43 +176,58 @@ impl Message {
             Message::Yield { .. } => "yield",
             Message::Release(_) => "release",
             Message::Cancel { .. } => "cancel",
+            Message::Direct { .. } => "direct",
+            Message::Where { .. } => "where",
+            Message::Have { .. } => "have",
+            Message::Lack { .. } => "lack",
+            Message::Raise { .. } => "raise",
+            Message::Raised { .. } => "raised",
         }
     }
 
     /// The request it speaks of.
     pub fn ticket(&self) -> Ticket {
         match *self {
-            Message::Request { ticket }
-            | Message::Reply { ticket, .. }
+            Message::Request { ticket, .. }
+            | Message::Reply { to: Target { ticket, .. }, .. }
             | Message::Fail { ticket }
             | Message::Inquire { ticket, .. }
             | Message::Transfer { ticket, .. }
             | Message::Yield { ticket, .. }
             | Message::Release(Release { ticket, .. })
-            | Message::Cancel { ticket } => ticket,
+            | Message::Cancel { ticket }
+            | Message::Direct { ticket, .. }
+            | Message::Where { ticket, .. }
+            | Message::Have { ticket, .. }
+            | Message::Lack { ticket, .. }
+            | Message::Raise { ticket, .. }
+            | Message::Raised { ticket, .. } => ticket,
         }
     }
 
     /// Whether the arbiter half is spoken to; everything else is the requester's.
-    pub(super) fn is_for_arbiter(&self) -> bool {
-        matches!(
+    pub fn is_for_arbiter(&self) -> bool {
+        !matches!(
             self,
-            Message::Request { .. }
-                | Message::Yield { .. }
-                | Message::Release(_)
-                | Message::Cancel { .. }
+            Message::Reply { .. }
+                | Message::Fail { .. }
+                | Message::Inquire { .. }
+                | Message::Transfer { .. }
+                | Message::Where { .. }
+                | Message::Raised { .. }
         )
     }
 
     /// The latest request it lets its receiver know of.
     pub(super) fn latest_ticket(&self) -> Ticket {
         let ticket = self.ticket();
-        match self {
-            Message::Reply { then, .. } => then.last().map_or(ticket, |&last| last.max(ticket)),
-            Message::Inquire { then, .. } => then.map_or(ticket, |next| next.max(ticket)),
-            Message::Transfer { next, .. } => ticket.max(*next),
-            _ => ticket,
-        }
+        let next = match self {
+            Message::Reply { then, .. } => then.last().map(|target| target.ticket),
+            Message::Inquire { then, .. } => then.map(|target| target.ticket),
+            Message::Transfer { next, .. } => Some(next.ticket),
+            _ => None,
+        };
+        next.map_or(ticket, |next| next.max(ticket))
     }
 }
 
@@ -150,14 +235,19 @@ impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind(), self.ticket())?;
         match self {
-            Message::Request { .. } | Message::Fail { .. } | Message::Cancel { .. } => Ok(()),
+            Message::Fail { .. } | Message::Cancel { .. } => Ok(()),
+            Message::Request { held, cut, .. } => {
+                f.write_str(if *held { ", held" } else { "" })?;
+                write_list(f, ", not by", cut)
+            }
+            Message::Direct { cut, .. } => write_list(f, ", not by", cut),
             Message::Reply { arbiter, number, then, .. } => {
                 write!(f, " for {arbiter} {number}")?;
-                write_then(f, then)
+                write_list(f, ", then", then)
             }
-            Message::Inquire { number, then, .. } => {
-                write!(f, " {number}")?;
-                write_then(f, then)
+            Message::Inquire { number, then, demand, .. } => {
+                write!(f, " {number}{}", if *demand { ", on demand" } else { "" })?;
+                write_list(f, ", then", then)
             }
             Message::Transfer { number, next, .. } => write!(f, " {number}, then {next}"),
             Message::Yield { number, passed, .. }
@@ -165,19 +255,33 @@ impl fmt::Display for Message {
                 write!(f, " {number}")?;
                 let Some(pass) = passed else { return Ok(()) };
                 write!(f, ", passed to {}", pass.next)?;
-                write_then(f, &pass.rest)
+                write_list(f, ", then", &pass.rest)
             }
+            Message::Where { upto, .. } | Message::Lack { upto, .. } => write!(f, " up to {upto}"),
+            Message::Have { number, .. } => write!(f, " {number}"),
+            Message::Raise { ceil, .. } | Message::Raised { ceil, .. } => write!(f, " to {ceil}"),
         }
     }
 }
 
-fn write_then<'a>(
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.ticket)?;
+        match self.session {
+            SessionNo(0) => Ok(()),
+            SessionNo(session) => write!(f, " in session {session}"),
+        }
+    }
+}
+
+fn write_list<T: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
-    targets: impl IntoIterator<Item = &'a Ticket>,
+    lead: &str,
+    things: impl IntoIterator<Item = T>,
 ) -> fmt::Result {
-    for (place, target) in targets.into_iter().enumerate() {
-        let lead = if place == 0 { ", then" } else { "" };
-        write!(f, "{lead} {target}")?;
+    for (place, thing) in things.into_iter().enumerate() {
+        let lead = if place == 0 { lead } else { "" };
+        write!(f, "{lead} {thing}")?;
     }
     Ok(())
 }

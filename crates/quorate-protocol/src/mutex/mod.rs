@@ -11,9 +11,14 @@
 //! cites it by these numbers.
 
 mod arbiter;
+mod asking;
 pub mod errata;
+mod holes;
 mod message;
 mod options;
+mod permission;
+mod queue;
+mod repair;
 mod requester;
 
 use std::convert::Infallible;
@@ -22,11 +27,13 @@ use std::fmt;
 use quorate_quorum::SiteId;
 
 use self::arbiter::Arbiter;
-use self::requester::{Loan, Phase, Requester};
-use crate::{Basis, ClaimId, ClaimView, Fence, Input, Out, Protocol, Shared, Tick, Ticket};
-use crate::{View, Violation};
+use self::permission::Loan;
+use self::queue::Entry;
+use self::requester::{Phase, Requester};
+use crate::{Basis, ClaimId, ClaimView, Fence, GrantNo, Input, Out, Protocol, Shared, Tick};
+use crate::{Ticket, View, Violation};
 
-pub use self::message::{Message, Pass, Release};
+pub use self::message::{Fences, Message, Pass, Release, Target};
 pub use self::options::Options;
 
 /// One site's part in the mutex: a requester and an arbiter that share nothing but the clock and
@@ -68,28 +75,72 @@ impl Mutex {
         message: Message,
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
-        if message.is_for_arbiter() && message.ticket().site != from {
-            return Err(Violation::NotYours(message.ticket()));
+        let ticket = message.ticket();
+        if message.is_for_arbiter() && ticket.site != from {
+            return Err(Violation::NotYours(ticket));
         }
         site.observe(message.latest_ticket());
-        let (requester, arbiter) = (&mut self.requester, &mut self.arbiter);
+        if message.is_for_arbiter() {
+            self.deliver_to_arbiter(site, from, message, out)
+        } else {
+            self.deliver_to_requester(site, from, message, out)
+        }
+    }
+
+    fn deliver_to_arbiter(
+        &mut self,
+        site: &mut Shared,
+        from: SiteId,
+        message: Message,
+        out: &mut Out<Self>,
+    ) -> Result<(), Violation> {
+        let session = site.session_of(from).ok_or(Violation::NoSession(from))?;
+        let arbiter = &mut self.arbiter;
         match message {
-            Message::Request { ticket } => arbiter.on_request(site, ticket, out),
+            Message::Request { ticket, held, cut } => {
+                let refuses = GrantNo::default();
+                arbiter.on_request(site, Entry { ticket, held, session, cut, refuses }, out);
+            }
             Message::Yield { ticket, number, passed } => {
                 arbiter.on_yield(site, ticket, number, passed, out);
             }
             Message::Release(release) => arbiter.on_release(site, release, out),
             Message::Cancel { ticket } => arbiter.on_cancel(site, ticket, out),
-            Message::Reply { arbiter, ticket, number, then, floor } => {
-                requester.on_reply(Loan { arbiter, ticket, number }, then, floor, out)?;
+            Message::Direct { ticket, cut } => arbiter.on_direct(site, ticket, cut, out),
+            Message::Have { ticket, number } => arbiter.on_have(ticket, number, out),
+            Message::Lack { ticket, upto } => arbiter.on_lack(site, ticket, upto, out),
+            Message::Raise { ticket, ceil } => {
+                site.raise_ceil(ceil, out);
+                out.send(from, Message::Raised { ticket, ceil: site.ceil() });
             }
-            Message::Fail { ticket } => requester.on_fail(from, ticket, out)?,
-            Message::Inquire { ticket, number, then } => {
-                requester.on_inquire(Loan { arbiter: from, ticket, number }, then, out)?;
+            _ => unreachable!("everything else is the requester's"),
+        }
+        Ok(())
+    }
+
+    fn deliver_to_requester(
+        &mut self,
+        site: &mut Shared,
+        from: SiteId,
+        message: Message,
+        out: &mut Out<Self>,
+    ) -> Result<(), Violation> {
+        let requester = &mut self.requester;
+        match message {
+            Message::Reply { arbiter, to, number, then, fences } => {
+                requester.on_reply(site, (arbiter, to), (number, fences), then, out)?;
+            }
+            Message::Fail { ticket } => requester.on_fail(site, from, ticket, out)?,
+            Message::Inquire { ticket, number, then, demand } => {
+                let asked = Loan { arbiter: from, ticket, number };
+                requester.on_inquire(site, asked, then, demand, out)?;
             }
             Message::Transfer { ticket, number, next } => {
                 requester.on_transfer(Loan { arbiter: from, ticket, number }, next, out)?;
             }
+            Message::Where { ticket, upto } => requester.on_where(from, ticket, upto, out),
+            Message::Raised { ticket, ceil } => requester.on_raised(site, from, ticket, ceil, out),
+            _ => unreachable!("everything else is the arbiter's"),
         }
         Ok(())
     }
@@ -109,20 +160,22 @@ impl Protocol for Mutex {
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         match input {
-            Input::Acquire(claim, ()) => self.requester.acquire(site, claim, out),
-            Input::Release(claim) => self.requester.release(claim, out),
-            Input::Abandon(claim) => self.requester.abandon(claim, out),
-            Input::Deliver(from, message) => self.deliver(site, from, message, out),
+            Input::Acquire(claim, ()) => return self.requester.acquire(site, claim, out),
+            Input::Release(claim) => return self.requester.release(site, claim, out),
+            Input::Abandon(claim) => return self.requester.abandon(site, claim, out),
+            Input::Deliver(from, message) => return self.deliver(site, from, message, out),
             Input::Expire(never) => match never {},
-            Input::Silent(_)
-            | Input::Lost(_)
-            | Input::Open(..)
-            | Input::Closed(_)
-            | Input::Opened(..) => {
-                out.ignore("the paper's channels never fail");
-                Ok(())
+            Input::Silent(_) => self.requester.on_silent(site, out),
+            Input::Lost(peer) => {
+                self.requester.on_lost(site, peer, out);
+                self.requester.try_to_enter(site, out);
             }
+            Input::Open(peer, _) => self.requester.on_open(site, peer, out),
+            Input::Closed(client) => self.arbiter.on_closed(site, client, out),
+            Input::Opened(..) => out.ignore("the client asks if it needs anything"),
+            Input::Cleared => self.arbiter.on_cleared(site, out),
         }
+        Ok(())
     }
 
     fn rests_on(&self, claim: ClaimId) -> Basis {
@@ -137,8 +190,8 @@ impl Protocol for Mutex {
         });
         View {
             claims: claim.into_iter().collect(),
-            lent: self.arbiter.lock.into_iter().collect(),
-            queue: self.arbiter.waiting.iter().copied().collect(),
+            lent: self.arbiter.lock.iter().map(|holder| holder.ticket).collect(),
+            queue: self.arbiter.waiting.tickets().collect(),
         }
     }
 

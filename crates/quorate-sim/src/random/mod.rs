@@ -14,7 +14,7 @@ use quorate_quorum::{QuorumSystem, SiteId};
 use self::chance::Chance;
 use self::delay::Post;
 use self::tally::Counter;
-use crate::{Breach, Event, Observer, Standpoint, Subject, World};
+use crate::{Breach, Event, Lane, Observer, Standpoint, Subject, World};
 
 pub use self::delay::Delay;
 pub use self::tally::Tally;
@@ -188,7 +188,7 @@ impl<'a, P: Subject> Run<'a, P> {
         let mut desk = Desk { now: at, counter: &mut self.counter, news: &mut self.news, watch };
         match due {
             Due::Deliver(from, to) => {
-                let arrived = self.world.deliver(from, to, &mut desk);
+                let arrived = self.world.deliver((from, to, Lane::Up), &mut desk);
                 assert!(arrived, "a planned message is under way");
             }
             Due::Acquire(site) => {

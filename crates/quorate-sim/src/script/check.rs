@@ -15,7 +15,7 @@ impl<P: Subject> Stage<P> {
             Check::Has(channel, kind) => self.has(*channel, kind),
             Check::Empty(channel) => {
                 let expected = || format!("nothing under way on {channel}");
-                match self.world.front(channel.from, channel.to) {
+                match self.world.under_way(channel.from, channel.to).next() {
                     None => Ok(()),
                     Some(message) => unmet(expected(), format!("there is `{message}`")),
                 }
@@ -72,7 +72,7 @@ impl<P: Subject> Stage<P> {
     }
 
     fn busy(&self) -> String {
-        let busy = self.world.busy_channels().map(|(from, to)| Channel { from, to }.to_string());
+        let busy = self.world.busy_channels().map(|(from, to, _)| Channel { from, to }.to_string());
         format!("on {}", busy.collect::<Vec<_>>().join(", "))
     }
 

@@ -8,7 +8,7 @@ use super::Script;
 use super::command::{Action, Channel, Check, Command, Deed, Who};
 use super::error::{Fault, ScriptError};
 use super::line::{Line, Recorder, Tally};
-use crate::{Breach, Standpoint, Subject, Visitor, World};
+use crate::{Breach, Lane, Standpoint, Subject, Visitor, World};
 
 /// No story needs more deliveries in one `settle`.
 const DELIVERIES_MAX: usize = 1_000_000;
@@ -152,7 +152,7 @@ impl<P: Subject> Stage<P> {
 
     fn deliver(&mut self, channel: Channel, kind: Option<&str>) -> Result<(), Fault> {
         let Channel { from, to } = channel;
-        let Some(message) = self.world.front(from, to) else {
+        let Some(message) = self.world.under_way(from, to).next() else {
             return Err(Fault::Impossible(format!("nothing is under way on {channel}")));
         };
         if let Some(kind) = kind
@@ -161,7 +161,7 @@ impl<P: Subject> Stage<P> {
             let actual = format!("`{message}` comes first");
             return Err(Fault::Unmet { expected: format!("a {kind} on {channel}"), actual });
         }
-        self.world.deliver(from, to, &mut self.recorder);
+        self.world.deliver((from, to, Lane::Up), &mut self.recorder);
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl<P: Subject> Stage<P> {
     fn settle(&mut self) -> Result<(), Fault> {
         let mut delivered = 0;
         loop {
-            let busy = self.world.busy_channels().map(|(from, to)| Channel { from, to });
+            let busy = self.world.busy_channels().map(|(from, to, _)| Channel { from, to });
             let free: Vec<Channel> = busy.filter(|channel| !self.held.contains(channel)).collect();
             if free.is_empty() {
                 return Ok(());
@@ -178,7 +178,7 @@ impl<P: Subject> Stage<P> {
                 return Err(Fault::Endless(delivered));
             }
             for Channel { from, to } in free {
-                self.world.deliver(from, to, &mut self.recorder);
+                self.world.deliver((from, to, Lane::Up), &mut self.recorder);
                 delivered += 1;
             }
         }

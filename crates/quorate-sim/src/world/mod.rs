@@ -1,15 +1,24 @@
 //! A protocol at every site of a cluster, and the channels between them.
 
+mod faults;
+mod links;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use quorate_protocol::{ClaimId, Effect, Input, Out, Shared, Tick, Violation};
+use quorate_protocol::{
+    ClaimId, Effect, FENCE_BLOCK, Fence, Input, Out, Record, Shared, Tick, Violation,
+};
 use quorate_quorum::{QuorumSystem, SiteId};
 
-use crate::channels::Channels;
+use self::faults::Ghost;
+use self::links::{Fate, Links};
+use crate::channels::{Channels, Lane};
 use crate::property::{Judge, Standing};
 use crate::{Breach, Event, Observer, Subject};
+
+pub use self::faults::Fault;
 
 /// A protocol at every site of a cluster, and the channels between them.
 ///
@@ -25,7 +34,12 @@ pub struct World<P: Subject> {
     inside: usize,
     occupied: usize,
     judge: Judge<P>,
+    /// The sessions; `None` in the papers' world, where channels never fail.
+    contract: Option<Contract>,
+    links: Links,
+    ghosts: Vec<Ghost>,
     scratch: Scratch<P>,
+    fixed: Fixed<P>,
 }
 
 /// One site: its part in the protocol, and its callers.
@@ -36,6 +50,10 @@ struct Node<P: Subject> {
     claims: BTreeMap<ClaimId, Standpoint>,
     claims_made: u32,
     vacant: bool,
+    /// The fence ceiling on disk.
+    disk_ceil: Fence,
+    /// Whether it runs.
+    up: bool,
 }
 
 /// Where a claim is that is not over.
@@ -49,16 +67,48 @@ pub enum Standpoint {
     Lost,
 }
 
+/// How sessions and sites behave that have been lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Contract {
+    /// Whether a session that was lost is opened again.
+    pub reopens: bool,
+    /// Whether a site that crashed starts again.
+    pub restarts: bool,
+    /// How far fence ceilings are moved on at a time: small, so that it happens.
+    pub fence_block: u64,
+}
+
 impl<P: Subject> World<P> {
-    /// A cluster at which nothing has happened yet.
+    /// A cluster at which nothing has happened yet, in the papers' world: channels never fail.
     pub fn new(quorums: &Arc<dyn QuorumSystem>, options: &P::Options) -> Self {
+        Self::build(quorums, options, None)
+    }
+
+    /// A cluster at which nothing has happened yet, with sessions that can end.
+    pub fn with_sessions(
+        quorums: &Arc<dyn QuorumSystem>,
+        options: &P::Options,
+        contract: Contract,
+    ) -> Self {
+        Self::build(quorums, options, Some(contract))
+    }
+
+    fn build(
+        quorums: &Arc<dyn QuorumSystem>,
+        options: &P::Options,
+        contract: Option<Contract>,
+    ) -> Self {
+        let fence_block = contract.map_or(FENCE_BLOCK, |contract| contract.fence_block);
         let node = |site| {
+            let shared = Shared::new(site, Arc::clone(quorums)).with_fence_block(fence_block);
             Arc::new(Node {
                 protocol: P::new_site(options),
-                shared: Shared::new(site, Arc::clone(quorums)),
+                disk_ceil: shared.ceil(),
+                shared,
                 claims: BTreeMap::new(),
                 claims_made: 0,
                 vacant: true,
+                up: true,
             })
         };
         Self {
@@ -69,7 +119,11 @@ impl<P: Subject> World<P> {
             inside: 0,
             occupied: 0,
             judge: Judge::new(),
+            contract,
+            links: Links::default(),
+            ghosts: Vec::new(),
             scratch: Scratch::default(),
+            fixed: Fixed(Arc::new((options.clone(), Arc::clone(quorums)))),
         }
     }
 
@@ -124,19 +178,16 @@ impl<P: Subject> World<P> {
         self.channels.in_flight()
     }
 
-    /// The channels that carry something.
-    pub fn busy_channels(&self) -> impl Iterator<Item = (SiteId, SiteId)> + '_ {
-        self.channels.busy()
+    /// The channels that can deliver something.
+    pub fn busy_channels(&self) -> impl Iterator<Item = (SiteId, SiteId, Lane)> + '_ {
+        // What a new session carries waits until its client knows that it has one.
+        let blocked = |from, to| self.links.get(to, from).fate == Fate::Opening;
+        self.channels.busy().filter(move |&(from, to, lane)| lane == Lane::Up || !blocked(from, to))
     }
 
-    /// The next message of a channel.
-    pub fn front(&self, from: SiteId, to: SiteId) -> Option<&P::Message> {
-        self.channels.front(from, to)
-    }
-
-    /// All messages of a channel, the next one first.
+    /// What is under way in a channel of the papers' world, the next message first.
     pub fn under_way(&self, from: SiteId, to: SiteId) -> impl Iterator<Item = &P::Message> + '_ {
-        self.channels.queue(from, to)
+        self.channels.queue(from, to, Lane::Up).into_iter().flatten()
     }
 
     /// A caller at `site` asks for the lock.
@@ -211,8 +262,12 @@ impl<P: Subject> World<P> {
     }
 
     /// The next message of a channel arrives; false if there is none.
-    pub fn deliver(&mut self, from: SiteId, to: SiteId, watch: &mut impl Observer<P>) -> bool {
-        let Some(message) = self.channels.pop(from, to) else { return false };
+    pub fn deliver(
+        &mut self,
+        (from, to, lane): (SiteId, SiteId, Lane),
+        watch: &mut impl Observer<P>,
+    ) -> bool {
+        let Some(message) = self.channels.pop(from, to, lane) else { return false };
         self.receive(from, to, message, watch);
         self.finish(to, watch);
         true
@@ -260,12 +315,39 @@ impl<P: Subject> World<P> {
         let (was, is) = (node.vacant, node.protocol.is_vacant());
         node.vacant = is;
         self.occupied = self.occupied + usize::from(was) - usize::from(is);
+        self.judge_standing();
+    }
+
+    fn judge_standing(&mut self) {
+        let owed = |contract: Contract| self.owed(contract.reopens, contract.restarts).len();
         self.judge.on_action_done(&Standing {
-            in_flight: self.channels.in_flight(),
+            in_flight: self.channels.in_flight() + self.contract.map_or(0, owed),
             inside: self.inside,
             waiting: self.waiting,
             occupied: self.occupied,
         });
+    }
+
+    /// Puts a message under way. In a world of sessions it travels in one of them.
+    fn send(&mut self, from: SiteId, to: SiteId, message: P::Message) {
+        if self.contract.is_none() {
+            return self.channels.push(from, to, Lane::Up, message);
+        }
+        let up = P::is_for_arbiter(&message);
+        let (client, server) = if up { (from, to) } else { (to, from) };
+        let (sender_open, arrives) = match self.links.get(client, server).fate {
+            Fate::Open => (true, true),
+            Fate::Lost => (!up, false),
+            Fate::Orphaned => (up, false),
+            Fate::Closed => (false, false),
+            Fate::Opening => (!up, !up),
+        };
+        if !sender_open {
+            self.judge.on_panic(from, &format!("it sends to {to} without a session: {message}"));
+        }
+        if arrives {
+            self.channels.push(from, to, if up { Lane::Up } else { Lane::Down }, message);
+        }
     }
 
     /// One step of one site, and its effects.
@@ -305,7 +387,7 @@ impl<P: Subject> World<P> {
                 if to == site {
                     self.scratch.own.push_back(message);
                 } else {
-                    self.channels.push(site, to, message);
+                    self.send(site, to, message);
                 }
             }
             Effect::Grant(claim, grant) => {
@@ -323,9 +405,36 @@ impl<P: Subject> World<P> {
             }
             Effect::Ignore(why) => watch.see(depth, &Event::Ignores(site, why)),
             Effect::Arm(never, _) | Effect::Disarm(never) => match never {},
-            Effect::Persist(record) => match record {},
+            Effect::Persist(Record::FenceCeil(ceil)) => self.begin(site).disk_ceil = ceil,
         }
     }
+}
+
+/// What is the same in all states of a run, and so tells none of them apart.
+struct Fixed<P: Subject>(Arc<(P::Options, Arc<dyn QuorumSystem>)>);
+
+impl<P: Subject> Clone for Fixed<P> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<P: Subject> std::fmt::Debug for Fixed<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("..")
+    }
+}
+
+impl<P: Subject> PartialEq for Fixed<P> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<P: Subject> Eq for Fixed<P> {}
+
+impl<P: Subject> std::hash::Hash for Fixed<P> {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
 
 /// Room that is used during a step and empty between steps.

@@ -1,0 +1,149 @@
+//! The mutex when sessions end and sites crash: whole state spaces, and what the search finds when
+//! one of the repairs that sessions make necessary is undone.
+//!
+//! Three sites, majorities, fence ceilings moved on by two at a time. The session layer is
+//! replaced by its contract; everything above it is the production code.
+
+use quorate_check::{Faults, Limits, Report, Space, check};
+use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
+use quorate_protocol::mutex::{Mutex, Options};
+use quorate_quorum::{Kind, build};
+use quorate_sim::{Contract, Subject};
+
+const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
+const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
+
+fn one_lost() -> Faults {
+    Faults { lose: 1, ..NOTHING }
+}
+
+fn one_silent() -> Faults {
+    Faults { silent: 1, ..NOTHING }
+}
+
+fn never_reopened() -> Faults {
+    Faults { lose: 1, contract: Contract { reopens: false, ..MENDED }, ..NOTHING }
+}
+
+fn crash_for_ever() -> Faults {
+    Faults { crash: 1, contract: Contract { restarts: false, ..MENDED }, ..NOTHING }
+}
+
+fn search<P: Subject<Claim = ()>>(
+    options: P::Options,
+    requests: [u32; 3],
+    faults: Faults,
+    shortest: bool,
+) -> Report {
+    let space = Space::<P> {
+        quorums: build(Kind::Majority, 3).unwrap(),
+        options,
+        claims: vec![()],
+        requests: requests.to_vec(),
+        gives_up: 0,
+        faults: Some(faults),
+    };
+    check(&space, &Limits { shortest, ..Limits::default() })
+}
+
+fn assert_clean(requests: [u32; 3], faults: Faults) {
+    for options in [Options::basic(), Options::default()] {
+        let report = search::<Mutex>(options, requests, faults, true);
+        if let Some((breach, trace)) = &report.violation {
+            panic!("{breach}\n{:#?}", trace.lines);
+        }
+        assert!(report.complete);
+    }
+}
+
+#[test]
+fn one_lost_session_is_clean() {
+    assert_clean([1, 1, 1], one_lost());
+}
+
+#[test]
+fn one_silent_session_is_clean() {
+    assert_clean([1, 1, 1], one_silent());
+}
+
+#[test]
+fn a_session_that_is_never_reopened_is_clean() {
+    assert_clean([1, 1, 1], never_reopened());
+}
+
+#[test]
+fn a_site_that_crashes_for_ever_is_clean() {
+    assert_clean([1, 1, 1], crash_for_ever());
+}
+
+#[test]
+fn a_site_that_crashes_and_returns_is_clean() {
+    assert_clean([1, 1, 0], Faults { crash: 1, ..NOTHING });
+}
+
+/// Undoes one repair, and expects the shortest schedule that shows the damage.
+fn assert_breaks(undone: Erratum, faults: Faults, (property, steps): (&str, usize)) {
+    let options = (Options::basic(), undone);
+    let report = search::<Unrepaired>(options, [1, 1, 1], faults, true);
+    let (breach, trace) = report.violation.expect("the repair is needed");
+    assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
+}
+
+/// The same where the shortest schedule would take long to find.
+fn assert_breaks_somehow(
+    (undone, options): (Erratum, Options),
+    requests: [u32; 3],
+    faults: Faults,
+    property: &str,
+) {
+    let report = search::<Unrepaired>((options, undone), requests, faults, false);
+    let (breach, trace) = report.violation.expect("the repair is needed");
+    assert_eq!(breach.property, property, "{:#?}", trace.lines);
+}
+
+/// 1 is inside by the word of 1 and 2; 2 loses its session at 1 and forgets 1 in both roles.
+#[test]
+fn one_loss_for_both_halves_lets_two_in() {
+    assert_breaks(Erratum::BothHalves, one_lost(), ("exclusion", 9));
+}
+
+#[test]
+fn a_pass_that_counts_in_any_session_is_one_that_nobody_asked_for() {
+    assert_breaks(Erratum::AnySession, one_lost(), ("contract", 11));
+}
+
+#[test]
+fn a_pass_lost_with_its_session_is_missed_unless_the_arbiter_hears_of_it() {
+    assert_breaks(Erratum::NoDirect, one_lost(), ("progress", 13));
+    assert_breaks(Erratum::NoRepeat, one_lost(), ("progress", 14));
+}
+
+#[test]
+fn a_site_from_which_passes_were_lost_stays_cut() {
+    let undone = (Erratum::DirectGrows, Options::basic());
+    let faults = Faults { lose: 2, ..NOTHING };
+    assert_breaks_somehow(undone, [1, 1, 0], faults, "progress");
+}
+
+#[test]
+fn a_lost_holder_may_have_passed_the_permission_on() {
+    let undone = (Erratum::NoAsking, Options::basic());
+    let faults = Faults { lose: 1, silent: 1, ..NOTHING };
+    assert_breaks_somehow(undone, [1, 1, 1], faults, "exclusion");
+}
+
+#[test]
+fn an_early_release_whose_passer_is_lost_is_used() {
+    assert_breaks(Erratum::EarlyUnused, one_lost(), ("vacancy", 15));
+}
+
+#[test]
+fn fences_skip_those_of_a_holder_that_was_given_up() {
+    assert_breaks(Erratum::FloorKept, one_lost(), ("fences grow", 8));
+}
+
+#[test]
+fn a_restarted_arbiter_lends_nothing_in_its_quarantine() {
+    let undone = (Erratum::NoQuarantine, Options::basic());
+    assert_breaks_somehow(undone, [1, 1, 0], Faults { crash: 1, ..NOTHING }, "exclusion");
+}

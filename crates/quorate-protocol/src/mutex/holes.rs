@@ -1,0 +1,158 @@
+//! The repairs that sessions make necessary, undone: the holes in earlier drafts of the site layer.
+
+use quorate_quorum::SiteId;
+
+use super::errata::{Erratum, Unrepaired};
+use super::permission::Loan;
+use super::requester::Phase;
+use super::{Message, Mutex, Release, Target};
+use crate::{Effect, Fence, GrantNo, Input, Out, Shared};
+
+impl Unrepaired {
+    /// What is left to do of a session's fate; `None` if nothing is.
+    pub(super) fn bend_session(
+        &mut self,
+        site: &mut Shared,
+        input: Input<Mutex>,
+        out: &mut Out<Mutex>,
+    ) -> Option<Input<Mutex>> {
+        match (self.undone, &input) {
+            (Erratum::BothHalves, &Input::Lost(peer)) => {
+                self.mutex.arbiter.on_closed(site, peer, out);
+            }
+            (Erratum::DirectGrows, Input::Open(peer, _)) => {
+                if let Some(request) = self.mutex.requester.phase.request_mut() {
+                    request.cut.remove(peer);
+                }
+            }
+            (Erratum::NoRecheck, &Input::Lost(peer)) => {
+                self.mutex.requester.on_lost(site, peer, out);
+                return None;
+            }
+            (Erratum::NoQuarantine, Input::Cleared) => return None,
+            (_, &Input::Closed(client)) => return self.bend_closed(site, client, out),
+            _ => {}
+        }
+        Some(input)
+    }
+
+    /// The session of `client` is over here; `None` if that is dealt with.
+    fn bend_closed(
+        &mut self,
+        site: &mut Shared,
+        client: SiteId,
+        out: &mut Out<Mutex>,
+    ) -> Option<Input<Mutex>> {
+        let (floor, arbiter) = (site.floor(), &mut self.mutex.arbiter);
+        match self.undone {
+            Erratum::NoAsking => {
+                arbiter.on_closed(site, client, out);
+                arbiter.ask_nobody(site, out);
+                out.retain(|effect| !matches!(effect, Effect::Send(_, Message::Where { .. })));
+            }
+            Erratum::EarlyUnused => {
+                let early = std::mem::take(&mut arbiter.early);
+                arbiter.on_closed(site, client, out);
+                arbiter.early = early;
+            }
+            Erratum::FloorKept => {
+                arbiter.on_closed(site, client, out);
+                keep_floor(site, floor, out);
+            }
+            _ => return Some(Input::Closed(client)),
+        }
+        None
+    }
+
+    /// What is left to do of a message; `None` if nothing is.
+    pub(super) fn bend_message(
+        &mut self,
+        site: &mut Shared,
+        from: SiteId,
+        mut message: Message,
+        out: &mut Out<Mutex>,
+    ) -> Option<Message> {
+        match (self.undone, &mut message) {
+            (Erratum::AnySession, Message::Reply { arbiter, to: Target { session, .. }, .. }) => {
+                *session = site.session_at(*arbiter).unwrap_or(*session);
+            }
+            (Erratum::NoQuarantine, _) => site.quarantined = false,
+            (Erratum::NoRepeat, Message::Direct { ticket, cut }) => {
+                let holder = self.mutex.arbiter.lock.as_mut();
+                if let Some(holder) = holder.filter(|holder| holder.ticket == *ticket) {
+                    holder.cut = std::mem::take(cut);
+                    return None;
+                }
+            }
+            (Erratum::LackNotBinding, &mut Message::Where { ticket, upto }) => {
+                self.mutex.requester.on_where(from, ticket, upto, out);
+                self.promise_nothing(from);
+                return None;
+            }
+            (Erratum::FloorKeptAtGone, Message::Release(release)) => {
+                let (floor, release) = (site.floor().max(release.floor), release.clone());
+                self.release_with_floor(site, release, floor, out);
+                return None;
+            }
+            (Erratum::InquiriesKept, &mut Message::Inquire { ticket, number, demand, .. }) => {
+                let asked = Loan { arbiter: from, ticket, number };
+                if demand && self.give_way_alone(site, asked, out) {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+        Some(message)
+    }
+
+    fn promise_nothing(&mut self, arbiter: SiteId) {
+        let request = self.mutex.requester.phase.request_mut();
+        if let Some(permission) = request.and_then(|r| r.permissions.get_mut(&arbiter)) {
+            permission.refused = GrantNo::default();
+        }
+    }
+
+    fn release_with_floor(
+        &mut self,
+        site: &mut Shared,
+        release: Release,
+        floor: Fence,
+        out: &mut Out<Mutex>,
+    ) {
+        self.mutex.arbiter.on_release(site, release, out);
+        keep_floor(site, floor, out);
+    }
+
+    /// Gives way at one arbiter, and leaves all other questions open.
+    fn give_way_alone(&mut self, site: &Shared, asked: Loan, out: &mut Out<Mutex>) -> bool {
+        let Phase::Waiting(request) = &mut self.mutex.requester.phase else { return false };
+        let ours = request.ticket == asked.ticket;
+        let Some(permission) = request.permissions.get_mut(&asked.arbiter) else { return false };
+        let gives_way = ours && permission.held && permission.number == asked.number;
+        if gives_way {
+            permission.give_way(site, asked, false, out);
+        }
+        gives_way
+    }
+
+    /// Takes back what a step should not have sent, or written.
+    pub(super) fn bend_effects(&self, out: &mut Out<Mutex>) {
+        out.retain(|effect| match effect {
+            Effect::Send(_, Message::Direct { .. }) => self.undone != Erratum::NoDirect,
+            Effect::Persist(_) => self.undone != Erratum::CeilVolatile,
+            _ => true,
+        });
+    }
+}
+
+/// Makes a step have left the floor where it was, also in what it sent.
+fn keep_floor(site: &mut Shared, floor: Fence, out: &mut Out<Mutex>) {
+    site.keep_floor(floor);
+    for effect in out.iter_mut() {
+        if let Effect::Send(_, Message::Reply { arbiter, fences, .. }) = effect
+            && *arbiter == site.site()
+        {
+            fences.floor = floor;
+        }
+    }
+}

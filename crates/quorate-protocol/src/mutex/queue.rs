@@ -1,0 +1,98 @@
+//! The requests that wait at an arbiter.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quorate_quorum::SiteId;
+
+use super::Target;
+use crate::{GrantNo, SessionNo, Ticket};
+
+/// A request at an arbiter: waiting, or the holder.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Entry {
+    pub(super) ticket: Ticket,
+    /// Whether it is inside already and only replaces a member of its quorum. Such a request goes
+    /// before all others: it survives, or loses what it has.
+    pub(super) held: bool,
+    /// The session in which it asked.
+    pub(super) session: SessionNo,
+    /// The sites that cannot hand it a permission: the complement of the site layer's *direct*,
+    /// because in the paper's world it is empty. It only grows.
+    pub(super) cut: BTreeSet<SiteId>,
+    /// It has promised never to count a loan up to this one.
+    pub(super) refuses: GrantNo,
+}
+
+impl Entry {
+    /// Its place among the others: whoever is inside first, then by ticket.
+    pub(super) fn rank(&self) -> Rank {
+        (!self.held, self.ticket)
+    }
+
+    pub(super) fn target(&self) -> Target {
+        Target { ticket: self.ticket, session: self.session }
+    }
+
+    /// Whether a pass from `site` can reach it.
+    pub(super) fn hears(&self, site: SiteId) -> bool {
+        !self.cut.contains(&site)
+    }
+}
+
+/// Not inside yet, and the ticket: the lower goes first.
+pub(super) type Rank = (bool, Ticket);
+
+/// The requests that wait, the next one first; the paper's `req_q`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Queue(BTreeMap<Rank, Entry>);
+
+impl Queue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn insert(&mut self, entry: Entry) {
+        let before = self.0.insert(entry.rank(), entry);
+        assert!(before.is_none(), "a request waits once");
+    }
+
+    pub(super) fn head(&self) -> Option<&Entry> {
+        self.0.values().next()
+    }
+
+    pub(super) fn second(&self) -> Option<&Entry> {
+        self.0.values().nth(1)
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Entry> {
+        self.0.pop_first().map(|(_, entry)| entry)
+    }
+
+    pub(super) fn get(&self, ticket: Ticket) -> Option<&Entry> {
+        self.0.get(&(true, ticket)).or_else(|| self.0.get(&(false, ticket)))
+    }
+
+    pub(super) fn get_mut(&mut self, ticket: Ticket) -> Option<&mut Entry> {
+        let held = self.0.contains_key(&(false, ticket));
+        self.0.get_mut(&(!held, ticket))
+    }
+
+    pub(super) fn contains(&self, ticket: Ticket) -> bool {
+        self.get(ticket).is_some()
+    }
+
+    pub(super) fn remove(&mut self, ticket: Ticket) -> Option<Entry> {
+        self.0.remove(&(true, ticket)).or_else(|| self.0.remove(&(false, ticket)))
+    }
+
+    pub(super) fn tickets(&self) -> impl Iterator<Item = Ticket> + '_ {
+        self.0.keys().map(|&(_, ticket)| ticket)
+    }
+
+    /// Takes out all requests of `site`.
+    pub(super) fn remove_site(&mut self, site: SiteId) -> bool {
+        let before = self.0.len();
+        self.0.retain(|_, entry| entry.ticket.site != site);
+        self.0.len() < before
+    }
+}

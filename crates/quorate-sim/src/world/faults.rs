@@ -1,0 +1,269 @@
+//! What can go wrong in a world of sessions, and how its ends learn of it.
+
+use std::sync::Arc;
+
+use quorate_protocol::{Basis, ClaimId, Input, Ours, SessionNo};
+use quorate_quorum::{SiteId, SiteSet};
+
+use super::links::{Fate, Link};
+use super::{Node, Standpoint, World};
+use crate::channels::Lane;
+use crate::{Event, Observer, Subject};
+
+/// Something that happens to a session or to a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// The client hears nothing of the server for half a lease.
+    Silence(SiteId, SiteId),
+    /// The client's lease at the server has run out by its own clock.
+    Lose(SiteId, SiteId),
+    /// The client's lease at the server has run out by the server's clock.
+    Close(SiteId, SiteId),
+    /// The server takes a new session of the client.
+    Reopen(SiteId, SiteId),
+    /// The client learns that it has a new session at the server.
+    Open(SiteId, SiteId),
+    /// A site loses everything but its disk. Its callers go on until their own deadline.
+    Crash(SiteId),
+    /// A site starts again.
+    Restart(SiteId),
+    /// The quarantine of a restarted site is over.
+    Clear(SiteId),
+}
+
+impl Fault {
+    /// The site that notices it.
+    pub fn site(self) -> SiteId {
+        match self {
+            Fault::Silence(client, _) | Fault::Lose(client, _) | Fault::Open(client, _) => client,
+            Fault::Close(_, server) | Fault::Reopen(_, server) => server,
+            Fault::Crash(site) | Fault::Restart(site) | Fault::Clear(site) => site,
+        }
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Silence(client, server) => write!(f, "{client} hears nothing of {server}"),
+            Fault::Lose(client, server) => write!(f, "{client} loses its session at {server}"),
+            Fault::Close(client, server) => write!(f, "{server} closes the session of {client}"),
+            Fault::Reopen(client, server) => write!(f, "{server} opens a session of {client}"),
+            Fault::Open(client, server) => write!(f, "{client} has a session at {server}"),
+            Fault::Crash(site) => write!(f, "{site} crashes"),
+            Fault::Restart(site) => write!(f, "{site} restarts"),
+            Fault::Clear(site) => write!(f, "{site} leaves its quarantine"),
+        }
+    }
+}
+
+/// A caller of a crashed site that still believes in its grant, and those it rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Ghost {
+    site: SiteId,
+    claim: ClaimId,
+    vouchers: SiteSet,
+}
+
+impl<P: Subject> World<P> {
+    /// Whether `site` runs.
+    pub fn is_up(&self, site: SiteId) -> bool {
+        self.nodes[site.index()].up
+    }
+
+    /// The faults that must follow from those that have happened, sooner or later, in any order.
+    /// `reopens` and `restarts`: whether sessions and sites come back.
+    pub fn owed(&self, reopens: bool, restarts: bool) -> Vec<Fault> {
+        let mut owed = Vec::new();
+        for (client, server, link) in self.links.iter() {
+            let both_up = self.is_up(client) && self.is_up(server);
+            match link.fate {
+                Fate::Lost => owed.push(Fault::Close(client, server)),
+                Fate::Orphaned => owed.push(Fault::Lose(client, server)),
+                Fate::Opening => owed.push(Fault::Open(client, server)),
+                Fate::Closed if reopens && both_up => owed.push(Fault::Reopen(client, server)),
+                Fate::Closed | Fate::Open => {}
+            }
+        }
+        for site in SiteId::all(self.n()) {
+            let node = &self.nodes[site.index()];
+            if !node.up && restarts {
+                owed.push(Fault::Restart(site));
+            }
+            if node.up && node.shared.quarantined && !self.is_remembered(site) {
+                owed.push(Fault::Clear(site));
+            }
+        }
+        owed
+    }
+
+    /// Whether a client still counts on what `site` lent before it restarted.
+    fn is_remembered(&self, site: SiteId) -> bool {
+        let mut links = self.links.iter();
+        links.any(|(_, server, link)| server == site && link.fate == Fate::Orphaned)
+    }
+
+    /// Whether the session can fall silent, or be lost.
+    pub fn is_open(&self, client: SiteId, server: SiteId) -> bool {
+        self.links.get(client, server).fate == Fate::Open
+    }
+
+    /// Whether the client has heard nothing of the server for half a lease.
+    pub fn is_silent(&self, client: SiteId, server: SiteId) -> bool {
+        self.links.get(client, server).silent
+    }
+
+    /// Lets `fault` happen.
+    pub fn suffer(&mut self, fault: Fault, watch: &mut impl Observer<P>) {
+        watch.see(0, &Event::Suffers(fault));
+        match fault {
+            Fault::Silence(client, server) => self.silence(client, server, watch),
+            Fault::Lose(client, server) => self.lose(client, server, watch),
+            Fault::Close(client, server) => self.close(client, server, watch),
+            Fault::Reopen(client, server) => self.reopen(client, server, watch),
+            Fault::Open(client, server) => self.open(client, server, watch),
+            Fault::Crash(site) => self.crash(site),
+            Fault::Restart(site) => self.restart(site),
+            Fault::Clear(site) => self.clear(site, watch),
+        }
+        self.judge_standing();
+    }
+
+    fn tell(&mut self, site: SiteId, input: Input<P>, watch: &mut impl Observer<P>) {
+        if let Err(violation) = self.step(site, 1, input, watch) {
+            self.judge.on_violation(site, violation);
+        }
+        self.finish(site, watch);
+    }
+
+    fn silence(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+        let link = Link { silent: true, ..self.links.get(client, server) };
+        self.links.set(client, server, link);
+        let sessions = &mut self.begin(client).shared.sessions;
+        sessions.set_ours(server, Ours { silent: true, ..sessions.ours(server) });
+        self.tell(client, Input::Silent(server), watch);
+    }
+
+    fn lose(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+        let orphaned = self.links.get(client, server).fate == Fate::Orphaned;
+        let fate = if orphaned { Fate::Closed } else { Fate::Lost };
+        let link = Link { silent: false, fate, ..self.links.get(client, server) };
+        self.links.set(client, server, link);
+        self.channels.clear(server, client, Lane::Down);
+        if orphaned {
+            self.channels.clear(client, server, Lane::Up);
+        }
+        self.begin(client).shared.sessions.set_ours(server, Ours::default());
+        self.tell(client, Input::Lost(server), watch);
+    }
+
+    fn close(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+        self.links.set_fate(client, server, Fate::Closed);
+        self.channels.clear(client, server, Lane::Up);
+        self.bury(client, Some(server));
+        self.begin(server).shared.sessions.set_theirs(client, None);
+        self.tell(server, Input::Closed(client), watch);
+    }
+
+    fn reopen(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+        let number = self.links.get(client, server).number.next();
+        self.links.set(client, server, Link { number, fate: Fate::Opening, silent: false });
+        self.begin(server).shared.sessions.set_theirs(client, Some(number));
+        self.tell(server, Input::Opened(client, number), watch);
+    }
+
+    fn open(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+        self.links.set_fate(client, server, Fate::Open);
+        let number: SessionNo = self.links.get(client, server).number;
+        let quarantined = self.nodes[server.index()].shared.quarantined;
+        let ours = Ours { number: Some(number), silent: false, quarantined };
+        self.begin(client).shared.sessions.set_ours(server, ours);
+        self.tell(client, Input::Open(server, number), watch);
+    }
+
+    fn crash(&mut self, site: SiteId) {
+        let node = &self.nodes[site.index()];
+        for (&claim, &standpoint) in &node.claims {
+            match standpoint {
+                Standpoint::Waiting => self.waiting -= 1,
+                Standpoint::Inside => {
+                    self.inside -= 1;
+                    if let Basis::Permissions(vouchers) = node.protocol.rests_on(claim) {
+                        self.ghosts.push(Ghost { site, claim, vouchers });
+                    }
+                }
+                Standpoint::Lost => {}
+            }
+        }
+        let node = Arc::make_mut(&mut self.nodes[site.index()]);
+        node.claims.clear();
+        node.up = false;
+        self.occupied -= usize::from(!node.vacant);
+        node.vacant = true;
+        for peer in SiteId::all(self.n()).filter(|&peer| peer != site) {
+            self.break_link(site, peer);
+        }
+    }
+
+    /// What the crash of `site` does to its sessions with `peer`, both ways.
+    fn break_link(&mut self, site: SiteId, peer: SiteId) {
+        let as_client = match self.links.get(site, peer).fate {
+            Fate::Open | Fate::Lost | Fate::Opening => Fate::Lost,
+            Fate::Orphaned | Fate::Closed => Fate::Closed,
+        };
+        self.links.set_fate(site, peer, as_client);
+        self.channels.clear(peer, site, Lane::Down);
+        let as_server = match self.links.get(peer, site).fate {
+            Fate::Open | Fate::Orphaned => Fate::Orphaned,
+            Fate::Lost | Fate::Closed | Fate::Opening => Fate::Closed,
+        };
+        self.links.set_fate(peer, site, as_server);
+        self.channels.clear(peer, site, Lane::Up);
+        if as_server == Fate::Closed {
+            self.channels.clear(site, peer, Lane::Down);
+        }
+    }
+
+    fn restart(&mut self, site: SiteId) {
+        let (n, fixed) = (self.n(), self.fixed.clone());
+        let node = Arc::make_mut(&mut self.nodes[site.index()]);
+        let mut shared = node.shared.restarted(node.shared.clock, node.disk_ceil);
+        for peer in SiteId::all(n).filter(|&peer| peer != site) {
+            shared.sessions.set_ours(peer, Ours::default());
+            shared.sessions.set_theirs(peer, None);
+        }
+        let (protocol, disk_ceil) = (P::new_site(&fixed.0.0), shared.ceil());
+        let (claims, claims_made) = (node.claims.clone(), node.claims_made);
+        *node = Node { protocol, shared, claims, claims_made, vacant: true, disk_ceil, up: true };
+    }
+
+    fn clear(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
+        self.bury(site, None);
+        self.begin(site).shared.quarantined = false;
+        for peer in SiteId::all(self.n()).filter(|&peer| peer != site) {
+            let sessions = &mut self.begin(peer).shared.sessions;
+            let ours = sessions.ours(site);
+            if ours.quarantined {
+                sessions.set_ours(site, Ours { quarantined: false, ..ours });
+            }
+        }
+        self.tell(site, Input::Cleared, watch);
+    }
+
+    /// A caller of a crashed site stops before `server` closes its session: the client's deadline
+    /// comes first. Without a server: its own site's word is over too.
+    fn bury(&mut self, client: SiteId, server: Option<SiteId>) {
+        let quorums = Arc::clone(&self.fixed.0.1);
+        for ghost in self.ghosts.iter_mut().filter(|ghost| ghost.site == client) {
+            match server {
+                Some(server) => drop(ghost.vouchers.remove(server)),
+                None => ghost.vouchers = SiteSet::new(),
+            }
+        }
+        let over = |ghost: &Ghost| ghost.site == client && !quorums.is_quorum(&ghost.vouchers);
+        for ghost in self.ghosts.iter().filter(|ghost| over(ghost)) {
+            self.judge.on_leave(ghost.site, ghost.claim);
+        }
+        self.ghosts.retain(|ghost| !over(ghost));
+    }
+}
