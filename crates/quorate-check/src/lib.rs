@@ -5,6 +5,7 @@
 
 mod model;
 mod search;
+pub mod session;
 
 pub use model::{Action, Faults, Space};
 pub use search::{Limits, Report, Trace, check, explore};

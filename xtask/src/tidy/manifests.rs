@@ -10,7 +10,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("protocol", &["quorum"]),
     ("site", &["protocol", "quorum"]),
     ("sim", &["quorum", "protocol", "site"]),
-    ("check", &["sim", "protocol", "quorum"]),
+    ("check", &["sim", "site", "protocol", "quorum"]),
     ("wire", &["protocol", "site"]),
     ("server", &["site", "wire"]),
     ("client", &["wire", "server"]),

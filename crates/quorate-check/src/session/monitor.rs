@@ -1,0 +1,190 @@
+//! What sessions promise, judged from outside: by both clocks at once.
+
+use std::collections::BTreeMap;
+
+use quorate_protocol::{SessionNo, Tick};
+use quorate_site::session::{Effect, Event, Half, Incarnation, Packet, Sessions};
+
+use super::world::{Payload, other, site};
+
+/// A session by its client: which site, in which life, and the number.
+pub(super) type Id = (usize, Incarnation, SessionNo);
+
+/// What was seen of the sessions between two sites, and the first promise that was broken.
+///
+/// A client's callers count on the latest deadline it ever had in a session, whatever becomes of
+/// the client itself: so a crash, or a client that gives up early, does not shorten a promise.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Monitor {
+    pub(super) broken: Option<&'static str>,
+    /// The present life of each site.
+    lives: [Incarnation; 2],
+    /// Client deadlines that are not over, each with the life of the server that lends in it.
+    promised: BTreeMap<Id, (Tick, Incarnation)>,
+    /// Sessions as the requester halves were told of them.
+    open: [Option<SessionNo>; 2],
+    /// Sessions as the arbiter halves were told of them.
+    opened: [Option<Id>; 2],
+    /// The latest of both.
+    last: [Option<SessionNo>; 2],
+    last_opened: [Option<Id>; 2],
+    /// Words sent and received, by session and receiving half.
+    sent: BTreeMap<(Id, Half), u8>,
+    received: BTreeMap<(Id, Half), u8>,
+    /// Validities handed down, by receiver: when the giver's ends, and when the receiver's does.
+    handed: BTreeMap<usize, (Tick, Tick)>,
+}
+
+impl Monitor {
+    /// Notes that `property` is broken, if it does not hold and is the first.
+    pub(super) fn expect(&mut self, holds: bool, property: &'static str) {
+        if !holds && self.broken.is_none() {
+            self.broken = Some(property);
+        }
+    }
+
+    /// Numbers the next word said in a session to the half named.
+    pub(super) fn number(&mut self, session: Id, half: Half) -> u8 {
+        let sent = self.sent.entry((session, half)).or_default();
+        *sent += 1;
+        *sent
+    }
+
+    /// Looks at a client after its step, before the effects are judged.
+    pub(super) fn look_at_client(&mut self, me: usize, clock: Tick, sessions: &Sessions<Payload>) {
+        self.lives[me] = sessions.incarnation();
+        let Some(view) = sessions.at(site(other(me))) else { return };
+        let promised = (view.until, view.server);
+        let entry = self.promised.entry((me, self.lives[me], view.number)).or_insert(promised);
+        *entry = (*entry).max(promised);
+        let length = view.lease.length();
+        self.expect(view.until <= clock + length, "S6: the client learns within a lease");
+    }
+
+    /// Looks at a server after its step, after the effects were judged.
+    pub(super) fn look_at_server(&mut self, me: usize, clock: Tick, sessions: &Sessions<Payload>) {
+        let Some(view) = sessions.of(site(other(me))) else { return };
+        let session = (other(me), view.incarnation, view.number);
+        if self.opened[me] != Some(session) {
+            self.expect(self.last_opened[me] < Some(session), "S3: opened once");
+            (self.opened[me], self.last_opened[me]) = (Some(session), Some(session));
+        }
+        let length = sessions.terms().lease.length();
+        self.expect(view.until <= clock + length, "S6: the server learns within a lease");
+    }
+
+    /// Judges an effect of a step of `me`.
+    pub(super) fn see(&mut self, me: usize, clocks: [Tick; 2], effect: &Effect<Payload>) {
+        match effect {
+            Effect::Tell(event) => self.hear(me, clocks, *event),
+            Effect::Deliver(_, Half::Requester, number, payload) => {
+                let session = (me, self.lives[me], *number);
+                let valid = self.promised.contains_key(&session);
+                self.expect(valid && self.open[me] == Some(*number), "S2: nothing after lost");
+                self.receive((session, Half::Requester), *payload);
+            }
+            Effect::Deliver(_, Half::Arbiter, number, payload) => {
+                let session = self.opened[me].filter(|(.., opened)| opened == number);
+                self.expect(session.is_some(), "S2: nothing after closed");
+                if let Some(session) = session {
+                    self.receive((session, Half::Arbiter), *payload);
+                }
+            }
+            Effect::Packet(_, Packet::Renew(number, ..)) => {
+                let valid = self.promised.contains_key(&(me, self.lives[me], *number));
+                self.expect(valid, "I7: no renewal after the deadline");
+            }
+            _ => {}
+        }
+    }
+
+    fn hear(&mut self, me: usize, clocks: [Tick; 2], event: Event) {
+        match event {
+            Event::Open(_, number) => {
+                let fresh = self.open[me].is_none() && Some(number) > self.last[me];
+                self.expect(fresh, "S3: open after the loss of the one before");
+                (self.open[me], self.last[me]) = (Some(number), Some(number));
+            }
+            Event::Silent(_) => {
+                self.expect(self.open[me].is_some(), "S5: silent only while there is a session");
+            }
+            Event::Lost(_) => {
+                let was = self.open[me].take();
+                self.expect(was.is_some(), "S5: lost is told once");
+            }
+            Event::Opened(_, number) => {
+                self.expect(self.opened[me].is_none(), "S3: opened after the close of the last");
+                self.opened[me] = Some((other(me), Incarnation(0), number)); // till it is looked at
+            }
+            Event::Closed(_) => {
+                self.expect(self.opened[me].is_some(), "S5: closed is told once");
+                self.judge_close(me, clocks);
+                self.opened[me] = None;
+            }
+        }
+    }
+
+    /// S1: when a server frees what it lent in a session, nobody counts on it any more.
+    pub(super) fn judge_close(&mut self, me: usize, clocks: [Tick; 2]) {
+        let Some(session) = self.opened[me] else { return };
+        let until = self.promised.get(&session).map(|(until, _)| *until);
+        let over = until.is_none_or(|until| until <= clocks[session.0]);
+        self.expect(over, "S1: lost at the client before closed at the server");
+    }
+
+    fn receive(&mut self, session: (Id, Half), payload: Payload) {
+        let Payload::Word(word) = payload else { return };
+        let sent = self.sent.get(&session).copied().unwrap_or_default();
+        let received = self.received.entry(session).or_default();
+        *received += 1;
+        let in_order = *received == word && word <= sent;
+        self.expect(in_order, "S4: in order, once, and a prefix");
+    }
+
+    /// Takes a validity that `me` was handed, which ends at `until` by its clock and at `giver` by
+    /// the giver's.
+    pub(super) fn hand(&mut self, me: usize, giver: Tick, until: Option<Tick>) {
+        if let Some(until) = until {
+            self.handed.insert(me, (giver, until));
+        }
+    }
+
+    /// A site has stopped: what its halves knew is gone, what its callers count on is not.
+    pub(super) fn stop(&mut self, me: usize) {
+        (self.open[me], self.opened[me], self.last[me]) = (None, None, None);
+        self.last_opened[me] = None;
+    }
+
+    /// Judges a moment, and forgets what is over by the clocks.
+    pub(super) fn judge(&mut self, clocks: [Tick; 2], sites: [&Sessions<Payload>; 2]) {
+        self.promised.retain(|(client, ..), (until, _)| *until > clocks[*client]);
+        for server in [0, 1] {
+            let lends = clocks[server] >= sites[server].quarantined_until();
+            let counted = self.promised.iter().any(|((client, ..), (_, lender))| {
+                *client == other(server) && *lender < sites[server].incarnation()
+            });
+            self.expect(!(lends && counted), "quarantine outlasts what was lent before it");
+        }
+        let late = self.handed.iter().any(|(receiver, (giver, until))| {
+            clocks[other(*receiver)] >= *giver && clocks[*receiver] < *until
+        });
+        self.expect(!late, "I8: handed down no later than the giver's");
+        self.handed.retain(|receiver, (_, until)| *until > clocks[*receiver]);
+        self.forget(sites);
+    }
+
+    /// Forgets words of sessions that neither end has, nor the client could still be welcomed to.
+    fn forget(&mut self, sites: [&Sessions<Payload>; 2]) {
+        let lasts = |&((client, life, number), _): &(Id, Half)| {
+            let (there, here) = (sites[client].at(site(other(client))), site(client));
+            let at_client = life == sites[client].incarnation()
+                && there.is_none_or(|view| view.number <= number);
+            let at_server = sites[other(client)]
+                .of(here)
+                .is_some_and(|view| (view.incarnation, view.number) == (life, number));
+            at_client || at_server
+        };
+        self.sent.retain(|key, _| lasts(key));
+        self.received.retain(|key, _| lasts(key));
+    }
+}

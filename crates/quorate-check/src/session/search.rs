@@ -1,0 +1,57 @@
+//! The search: first whether anything breaks, then the shortest way to break it.
+
+use stateright::{Checker, Model as _};
+
+use super::model::{Model, SessionAction, SessionSpace};
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct SessionReport {
+    /// Distinct states.
+    pub states: usize,
+    /// The promise that was broken, and the shortest way to break it.
+    pub broken: Option<(&'static str, Vec<SessionAction>)>,
+}
+
+/// Looks at every state of `space`: depth first, and if something breaks, breadth first on one
+/// thread for the shortest trace.
+///
+/// ```
+/// use quorate_check::session::{ALWAYS, SessionSpace, Setup, TICK, Undone, check_sessions};
+/// use quorate_site::session::{Drift, Lease};
+///
+/// let lease = Lease::new(3 * TICK)?;
+/// let (drift, undone) = (Drift::new(0)?, Undone::Nothing);
+/// let space = SessionSpace {
+///     setup: Setup { leases: vec![lease], drift, both_ways: false, undone },
+///     ticks: ALWAYS,
+///     under_way: 1,
+///     resets: 0,
+///     restarts: [0, 0],
+///     words: 0,
+///     hand_downs: 0,
+///     missed_of_three: 0,
+/// };
+/// assert_eq!(check_sessions(&space).broken, None);
+/// # Ok::<(), quorate_site::SiteError>(())
+/// ```
+pub fn check_sessions(space: &SessionSpace) -> SessionReport {
+    let found = Model::new(space).checker().threads(2).spawn_dfs().join();
+    let broken = found.discoveries().into_values().next().map(|path| {
+        let known = path.into_actions();
+        let model = Model::new(space).checker().target_max_depth(known.len() + 2);
+        let first = model.spawn_bfs().join().discoveries().into_values().next();
+        let actions = first.map_or(known, stateright::Path::into_actions);
+        (replay(space, &actions), actions)
+    });
+    SessionReport { states: found.unique_state_count(), broken }
+}
+
+fn replay(space: &SessionSpace, actions: &[SessionAction]) -> &'static str {
+    let model = Model::new(space);
+    let start = model.init_states().remove(0);
+    let end = actions.iter().fold(start, |state, action| {
+        model.next_state(&state, *action).expect("every action has an outcome")
+    });
+    end.world.broken().expect("the schedule breaks a promise")
+}

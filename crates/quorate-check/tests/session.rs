@@ -1,0 +1,193 @@
+//! Whole state spaces of sessions between two sites, and what breaks when a rule is undone.
+
+use quorate_check::session::{ALWAYS, SessionSpace, Setup, TICK, Undone, check_sessions};
+use quorate_site::session::{Drift, Lease, Rule};
+
+fn lease(ticks: u32) -> Lease {
+    Lease::new(TICK * ticks).unwrap()
+}
+
+/// One session, of site 1 at site 2, with a lease of three ticks, and nothing happening to it.
+fn one_way(ticks: u8) -> SessionSpace {
+    let (drift, undone) = (Drift::new(0).unwrap(), Undone::Nothing);
+    SessionSpace {
+        setup: Setup { leases: vec![lease(3)], drift, both_ways: false, undone },
+        ticks,
+        under_way: usize::MAX,
+        resets: 0,
+        restarts: [0, 0],
+        words: 0,
+        hand_downs: 0,
+        missed_of_three: 0,
+    }
+}
+
+/// The same for ever. At most so many packets are under way to a site when a tick passes.
+fn for_ever(under_way: usize) -> SessionSpace {
+    SessionSpace { under_way, ..one_way(ALWAYS) }
+}
+
+/// A session in each direction.
+fn both_ways(ticks: u8) -> SessionSpace {
+    let mut space = one_way(ticks);
+    space.setup.both_ways = true;
+    space
+}
+
+/// Site 1's clock may miss one tick of three, and the allowance is a little more than that.
+fn drifting(ticks: u8) -> SessionSpace {
+    let mut space = SessionSpace { missed_of_three: 1, ..one_way(ticks) };
+    space.setup.drift = Drift::new(334).unwrap();
+    space
+}
+
+fn assert_clean(space: &SessionSpace) {
+    let start = std::time::Instant::now();
+    let report = check_sessions(space);
+    println!("{} states in {:?}: {space:?}", report.states, start.elapsed());
+    if let Some((promise, actions)) = report.broken {
+        let lines: Vec<_> = actions.iter().map(ToString::to_string).collect();
+        panic!("{promise}\n{}", lines.join("\n"));
+    }
+}
+
+#[test]
+fn one_session_is_clean_for_ever() {
+    assert_clean(&for_ever(usize::MAX));
+    assert_clean(&SessionSpace { restarts: [1, 0], ..for_ever(1) });
+}
+
+#[test]
+#[ignore = "four minutes; `cargo test --release -p quorate-check --test session -- --ignored`"]
+fn larger_spaces_are_clean() {
+    assert_clean(&SessionSpace { resets: ALWAYS, ..for_ever(2) });
+    assert_clean(&SessionSpace { resets: 1, ..for_ever(usize::MAX) });
+    assert_clean(&SessionSpace { restarts: [ALWAYS, 0], ..for_ever(2) });
+    assert_clean(&SessionSpace { restarts: [0, ALWAYS], ..for_ever(1) });
+    assert_clean(&SessionSpace { restarts: [1, 1], ..for_ever(1) });
+    assert_clean(&SessionSpace { resets: 1, words: 1, ..for_ever(1) });
+    assert_clean(&SessionSpace { resets: 1, hand_downs: 1, ..one_way(8) });
+    assert_clean(&SessionSpace { resets: 1, ..both_ways(5) });
+    assert_clean(&SessionSpace { restarts: [1, 1], ..both_ways(4) });
+}
+
+#[test]
+fn one_session_through_lost_connections_is_clean() {
+    assert_clean(&SessionSpace { resets: 1, ..one_way(7) });
+    assert_clean(&SessionSpace { resets: 2, ..one_way(4) });
+}
+
+#[test]
+fn words_arrive_once_and_in_order() {
+    assert_clean(&SessionSpace { resets: 1, words: 2, ..one_way(3) });
+    assert_clean(&SessionSpace { resets: 2, words: 1, ..one_way(3) });
+}
+
+#[test]
+fn restarts_of_either_end_are_clean() {
+    assert_clean(&SessionSpace { restarts: [1, 0], resets: 1, ..one_way(4) });
+    assert_clean(&SessionSpace { restarts: [1, 1], ..one_way(5) });
+    assert_clean(&SessionSpace { restarts: [2, 0], ..one_way(6) });
+}
+
+#[test]
+fn a_shorter_lease_after_a_restart_is_clean() {
+    let mut space = SessionSpace { restarts: [0, 2], ..one_way(6) };
+    space.setup.leases = vec![lease(5), lease(2)];
+    assert_clean(&space);
+}
+
+#[test]
+fn what_is_handed_down_is_clean() {
+    assert_clean(&SessionSpace { hand_downs: 1, resets: 1, ..one_way(5) });
+    assert_clean(&SessionSpace { hand_downs: 2, ..one_way(5) });
+}
+
+#[test]
+fn clocks_within_the_allowance_are_clean() {
+    assert_clean(&SessionSpace { resets: 1, ..drifting(6) });
+    assert_clean(&SessionSpace { restarts: [1, 0], ..drifting(6) });
+}
+
+#[test]
+fn sessions_in_both_directions_are_clean() {
+    assert_clean(&both_ways(5));
+    assert_clean(&SessionSpace { resets: 1, ..both_ways(3) });
+    assert_clean(&SessionSpace { restarts: [1, 0], ..both_ways(4) });
+}
+
+/// Undoes one rule, and expects the shortest schedule that shows the damage.
+fn assert_breaks(undone: Undone, space: &SessionSpace, (promise, steps): (&str, usize)) {
+    assert_clean(space);
+    let mut bent = space.clone();
+    bent.setup.undone = undone;
+    let report = check_sessions(&bent);
+    let (broken, actions) = report.broken.expect("the rule is needed");
+    let lines: Vec<_> = actions.iter().map(ToString::to_string).collect();
+    assert!(broken.starts_with(promise), "{broken}");
+    assert_eq!(actions.len(), steps, "{}", lines.join("\n"));
+}
+
+fn assert_rule_needed(rule: Rule, space: &SessionSpace, expected: (&str, usize)) {
+    assert_breaks(Undone::Rule(rule), space, expected);
+}
+
+#[test]
+fn a_new_incarnation_must_not_free_at_once() {
+    let space = SessionSpace { restarts: [1, 0], ..one_way(6) };
+    assert_rule_needed(Rule::IncarnationWaits, &space, ("S1", 5));
+}
+
+#[test]
+fn a_client_must_not_reopen_before_its_deadline() {
+    let space = SessionSpace { resets: 1, ..one_way(6) };
+    assert_rule_needed(Rule::ReopenAfterDeadline, &space, ("S1", 5));
+}
+
+#[test]
+fn a_lease_must_not_count_from_the_answer() {
+    assert_rule_needed(Rule::CountFromSending, &one_way(6), ("S1", 6));
+}
+
+#[test]
+fn a_server_must_not_guess_when_a_renewal_was_made() {
+    assert_rule_needed(Rule::CountFromHandling, &one_way(6), ("S1", 8));
+}
+
+#[test]
+fn a_renewal_must_not_be_stamped_again() {
+    assert_rule_needed(Rule::StampOnce, &one_way(6), ("S1", 9));
+}
+
+#[test]
+fn an_input_must_not_come_before_what_is_due() {
+    let space = SessionSpace { words: 1, ..one_way(6) };
+    assert_rule_needed(Rule::DeadlinesFirst, &space, ("S2", 7));
+}
+
+#[test]
+fn what_is_handed_down_must_not_count_from_receipt() {
+    let space = SessionSpace { hand_downs: 1, ..one_way(6) };
+    assert_breaks(Undone::HandedFromSending, &space, ("I8", 6));
+}
+
+#[test]
+fn the_longest_lease_must_be_stored() {
+    let mut space = SessionSpace { restarts: [0, 1], ..one_way(6) };
+    space.setup.leases = vec![lease(5), lease(2)];
+    assert_breaks(Undone::LeaseMaxStored, &space, ("quarantine", 5));
+}
+
+#[test]
+fn one_loss_must_not_count_for_both_halves() {
+    assert_breaks(Undone::TwoLossEvents, &both_ways(4), ("S1", 11));
+}
+
+/// The assumption is needed: with a clock that misses more than the allowance, S1 breaks.
+#[test]
+fn clocks_beyond_the_allowance_break_it() {
+    let report = check_sessions(&SessionSpace { missed_of_three: 2, ..drifting(6) });
+    let (promise, actions) = report.broken.expect("the allowance is needed");
+    assert!(promise.starts_with("S1"), "{promise}");
+    assert_eq!(actions.len(), 6);
+}

@@ -1,0 +1,57 @@
+//! What both roles of a site go by.
+
+use quorate_protocol::Tick;
+
+use super::{Badge, Drift, Incarnation, Lease};
+
+/// What a site goes by in all its sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Terms {
+    /// What peers must have in common with it.
+    pub badge: Badge,
+    /// The lease it grants as a server.
+    pub lease: Lease,
+    /// By how much clocks may drift apart.
+    pub drift: Drift,
+    /// The rule that is not kept; `None` outside checks.
+    pub undone: Option<Rule>,
+}
+
+/// A rule that a check undoes, to see that something breaks without it.
+///
+/// Rules that can be bent from outside, by changing inputs or effects, are not here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// A new incarnation waits until the old one's lease has run out at the server.
+    IncarnationWaits,
+    /// The client opens the next session only after its own deadline of this one.
+    ReopenAfterDeadline,
+    /// The client's deadline counts from the making of a renewal, not from the answer.
+    CountFromSending,
+    /// The server's deadline counts from the handling of a renewal, not from a guess at its making.
+    CountFromHandling,
+    /// A step handles deadlines that are due before its input.
+    DeadlinesFirst,
+    /// A renewal is stamped once: each has a number of its own.
+    StampOnce,
+}
+
+impl Terms {
+    /// Whether `rule` is kept: always, but in a check of what happens otherwise.
+    pub(crate) fn keep(&self, rule: Rule) -> bool {
+        self.undone != Some(rule)
+    }
+}
+
+/// The circumstances of a step: when, by which terms, and in which life of the site.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    /// The time of the step.
+    pub now: Tick,
+    /// What the site goes by.
+    pub terms: &'a Terms,
+    /// The site's incarnation.
+    pub incarnation: Incarnation,
+    /// Until when the site lends nothing.
+    pub quarantined_until: Tick,
+}

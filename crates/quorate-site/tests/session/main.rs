@@ -1,0 +1,6 @@
+//! Sessions by the rows of their tables.
+
+mod client;
+mod server;
+mod sessions;
+mod validity;
