@@ -18,6 +18,11 @@ pub(crate) const QUICK: &[&str] = &[
     "check mutex --sites 4 --requests 1 --quorum quorums/wheel-4.txt",
     // Everybody may give up.
     "check mutex --sites 3 --requests 1 --gives-up 3",
+    // A session is lost and comes back, or not; one falls silent; a site crashes for ever.
+    "check mutex --site --budget lose=1",
+    "check mutex --site --budget lose=1 --no-reopen",
+    "check mutex --site --budget silent=1",
+    "check mutex --site --budget crash=1 --no-restart",
 ];
 
 /// Exhaustive checks and random runs of `cargo xtask deep`: minutes to hours.
@@ -31,6 +36,13 @@ pub(crate) const DEEP: &[&str] = &[
     "check mutex --sites 3 --requests 1 --gives-up 1 --quorum quorums/all-3.txt",
     // The most contention three sites can have, with a second request.
     "check mutex --sites 3 --requests 2,1,1 --quorum quorums/all-3.txt",
+    // Sessions that are lost and fall silent; a site that crashes and returns. Up to 35 million
+    // states, half an hour together.
+    "check mutex --site --requests 2,1,1 --budget lose=1",
+    "check mutex --site --budget lose=1 --gives-up 1",
+    "check mutex --site --requests 1,1,0 --budget crash=1",
+    "check mutex --site --budget lose=1,silent=1 \
+     --option yield_pass=off --option ahead=off --option lists=off",
     // Majorities of four.
     "check mutex --sites 4 --requests 1 \
      --option yield_pass=off --option ahead=off --option lists=off",

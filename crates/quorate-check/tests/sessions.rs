@@ -143,6 +143,20 @@ fn fences_skip_those_of_a_holder_that_was_given_up() {
 }
 
 #[test]
+fn fences_skip_those_of_a_holder_that_is_gone() {
+    let undone = (Erratum::FloorKeptAtGone, Options::basic());
+    let faults = Faults { lose: 1, silent: 1, ..NOTHING };
+    assert_breaks_somehow(undone, [1, 1, 1], faults, "fences grow");
+}
+
+/// With 5.3 a chain of passes can go on past a request that lacked the permission when asked.
+#[test]
+fn who_said_that_it_lacks_a_permission_refuses_it() {
+    let undone = (Erratum::LackNotBinding, Options::default());
+    assert_breaks_somehow(undone, [1, 1, 1], crash_for_ever(), "contract");
+}
+
+#[test]
 fn a_restarted_arbiter_lends_nothing_in_its_quarantine() {
     let undone = (Erratum::NoQuarantine, Options::basic());
     assert_breaks_somehow(undone, [1, 1, 0], Faults { crash: 1, ..NOTHING }, "exclusion");

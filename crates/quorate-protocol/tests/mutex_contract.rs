@@ -155,3 +155,30 @@ fn a_grant_rests_on_the_permissions_of_its_quorum() {
     assert_eq!(one.mutex.rests_on(CLAIM), Basis::Permissions(quorum));
     assert!(one.mutex.view().claims[0].inside && !one.mutex.is_vacant());
 }
+
+/// What is told of a ceiling must survive a crash: it is on disk before anything is sent.
+#[test]
+fn a_ceiling_is_on_disk_before_it_is_told() {
+    let mut one = Site::new();
+    one.deliver(2, request(ticket(1, 2))).unwrap();
+    one.deliver(3, request(ticket(2, 3))).unwrap();
+    one.shared.sessions.set_theirs(site(2), None);
+    let ceil = one.shared.ceil();
+    let lost = one.step(Input::Closed(site(2))).unwrap();
+    assert!(lost[0].starts_with("Persist(FenceCeil"), "{lost:?}");
+    assert_eq!(lost[1], "to 3: where 2.3 up to #2");
+    assert_eq!(one.shared.floor(), ceil, "the lost holder may have used any fence below");
+    assert!(one.shared.ceil() > ceil);
+    let raise = Message::Raise { ticket: ticket(2, 3), ceil: one.shared.ceil().next() };
+    let raised = one.deliver(3, raise).unwrap();
+    assert!(raised[0].starts_with("Persist(FenceCeil"), "{raised:?}");
+    assert!(raised[1].starts_with("to 3: raised 2.3"), "{raised:?}");
+}
+
+#[test]
+fn a_site_without_a_session_is_not_listened_to() {
+    let mut one = Site::new();
+    one.shared.sessions.set_theirs(site(2), None);
+    let refused = one.deliver(2, request(ticket(1, 2)));
+    assert_eq!(refused, Err(Violation::NoSession(site(2))));
+}

@@ -51,12 +51,6 @@ pub enum Erratum {
     FloorKept,
     /// The same for a holder that was passed the permission and is gone.
     FloorKeptAtGone,
-    /// Fence ceilings are not on disk.
-    CeilVolatile,
-    /// A request that waits for a fence is not looked at again when a session is lost.
-    NoRecheck,
-    /// Who gives way on demand keeps the questions it had left open.
-    InquiriesKept,
     /// A restarted arbiter lends at once.
     NoQuarantine,
 }
@@ -67,7 +61,7 @@ impl Erratum {
         [Erratum::E1, Erratum::E2, Erratum::E3, Erratum::E4, Erratum::E5, Erratum::E6];
 
     /// Those of sessions that end.
-    pub const SESSIONS: [Erratum; 14] = [
+    pub const SESSIONS: [Erratum; 11] = [
         Erratum::BothHalves,
         Erratum::AnySession,
         Erratum::NoDirect,
@@ -78,9 +72,6 @@ impl Erratum {
         Erratum::EarlyUnused,
         Erratum::FloorKept,
         Erratum::FloorKeptAtGone,
-        Erratum::CeilVolatile,
-        Erratum::NoRecheck,
-        Erratum::InquiriesKept,
         Erratum::NoQuarantine,
     ];
 

@@ -3,8 +3,6 @@
 use quorate_quorum::SiteId;
 
 use super::errata::{Erratum, Unrepaired};
-use super::permission::Loan;
-use super::requester::Phase;
 use super::{Message, Mutex, Release, Target};
 use crate::{Effect, Fence, GrantNo, Input, Out, Shared};
 
@@ -24,10 +22,6 @@ impl Unrepaired {
                 if let Some(request) = self.mutex.requester.phase.request_mut() {
                     request.cut.remove(peer);
                 }
-            }
-            (Erratum::NoRecheck, &Input::Lost(peer)) => {
-                self.mutex.requester.on_lost(site, peer, out);
-                return None;
             }
             (Erratum::NoQuarantine, Input::Cleared) => return None,
             (_, &Input::Closed(client)) => return self.bend_closed(site, client, out),
@@ -94,12 +88,6 @@ impl Unrepaired {
                 self.release_with_floor(site, release, floor, out);
                 return None;
             }
-            (Erratum::InquiriesKept, &mut Message::Inquire { ticket, number, demand, .. }) => {
-                let asked = Loan { arbiter: from, ticket, number };
-                if demand && self.give_way_alone(site, asked, out) {
-                    return None;
-                }
-            }
             _ => {}
         }
         Some(message)
@@ -123,25 +111,11 @@ impl Unrepaired {
         keep_floor(site, floor, out);
     }
 
-    /// Gives way at one arbiter, and leaves all other questions open.
-    fn give_way_alone(&mut self, site: &Shared, asked: Loan, out: &mut Out<Mutex>) -> bool {
-        let Phase::Waiting(request) = &mut self.mutex.requester.phase else { return false };
-        let ours = request.ticket == asked.ticket;
-        let Some(permission) = request.permissions.get_mut(&asked.arbiter) else { return false };
-        let gives_way = ours && permission.held && permission.number == asked.number;
-        if gives_way {
-            permission.give_way(site, asked, false, out);
-        }
-        gives_way
-    }
-
-    /// Takes back what a step should not have sent, or written.
+    /// Takes back what a step should not have sent.
     pub(super) fn bend_effects(&self, out: &mut Out<Mutex>) {
-        out.retain(|effect| match effect {
-            Effect::Send(_, Message::Direct { .. }) => self.undone != Erratum::NoDirect,
-            Effect::Persist(_) => self.undone != Erratum::CeilVolatile,
-            _ => true,
-        });
+        let silent = self.undone == Erratum::NoDirect;
+        let told = |effect: &_| matches!(effect, Effect::Send(_, Message::Direct { .. }));
+        out.retain(|effect| !(silent && told(effect)));
     }
 }
 

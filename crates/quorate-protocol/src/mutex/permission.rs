@@ -146,6 +146,14 @@ impl Permission {
         self.held && self.inquired == Some(self.number)
     }
 
+    /// Takes the fences of a new loan. An arbiter's ceiling only grows, so what it told us of it
+    /// during a former loan is still true; a passer may know less. A raise may be asked for again.
+    pub(super) fn take_fences(&mut self, fences: Fences) {
+        let ceil = self.fences.ceil.max(fences.ceil);
+        self.fences = Fences { ceil, ..fences };
+        self.raising = Fence::default();
+    }
+
     /// Notes who comes after loan `number`. Lists keep all that was said of one loan; without
     /// them the last word counts. What was said of a former loan is void.
     pub(super) fn expect_next(&mut self, number: GrantNo, then: BTreeSet<Target>, lists: bool) {

@@ -107,7 +107,7 @@ impl Requester {
         permission.held = true;
         permission.number = number;
         permission.failed = false;
-        permission.fences = fences;
+        permission.take_fences(fences);
         permission.inquired = permission.inquired.filter(|&asked| asked >= number);
         permission.expect_next(number, then, self.options.lists);
         let inquired = permission.is_inquired();
