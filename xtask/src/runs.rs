@@ -36,13 +36,15 @@ pub(crate) const DEEP: &[&str] = &[
     "check mutex --sites 3 --requests 1 --gives-up 1 --quorum quorums/all-3.txt",
     // The most contention three sites can have, with a second request.
     "check mutex --sites 3 --requests 2,1,1 --quorum quorums/all-3.txt",
-    // Sessions that are lost and fall silent; a site that crashes and returns. Up to 35 million
-    // states, half an hour together.
+    // Sessions that are lost and fall silent; a site that crashes and returns. The last two have
+    // 84 and 76 million states: twelve minutes and 3 GB each.
     "check mutex --site --requests 2,1,1 --budget lose=1",
     "check mutex --site --budget lose=1 --gives-up 1",
     "check mutex --site --requests 1,1,0 --budget crash=1",
     "check mutex --site --budget lose=1,silent=1 \
      --option yield_pass=off --option ahead=off --option lists=off",
+    "check mutex --site --budget lose=1,silent=1",
+    "check mutex --site --budget crash=1",
     // Majorities of four.
     "check mutex --sites 4 --requests 1 \
      --option yield_pass=off --option ahead=off --option lists=off",
