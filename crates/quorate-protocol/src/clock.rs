@@ -13,6 +13,11 @@ impl Clock {
         Self(time)
     }
 
+    /// The largest time made or seen.
+    pub fn time(self) -> u64 {
+        self.0
+    }
+
     /// The time for a new ticket: later than everything seen so far.
     pub fn advance(&mut self) -> u64 {
         self.0 = self.0.checked_add(1).expect("2^64 tickets outlast any cluster");

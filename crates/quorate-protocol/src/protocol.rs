@@ -45,9 +45,15 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
     /// Who is inside, who waits in which place, who blocks whom: for `show` and `explain`.
     fn view(&self) -> View;
 
-    /// Whether nothing is going on here: no claim, no loan, nobody in a queue. The resource could
-    /// be forgotten, but for its numbers.
+    /// Whether another site is known to wait for what a claim of ours holds.
+    fn is_wanted(&self) -> bool;
+
+    /// Whether nothing is going on here: no claim, no loan, nobody in a queue. The resource can be
+    /// forgotten, once its numbers are [noted](Self::retire).
     fn is_vacant(&self) -> bool;
+
+    /// Notes what must outlive a vacant resource, so that a later one of its name goes on from it.
+    fn retire(&self, site: &mut Shared);
 }
 
 /// Everything that can happen to a protocol.
@@ -59,6 +65,9 @@ pub enum Input<P: Protocol> {
     Release(ClaimId),
     /// A caller that waits gives up.
     Abandon(ClaimId),
+    /// The caller inside is followed by another one of its site, under the same claim: the grant
+    /// is repeated, with the next fence.
+    Turn(ClaimId),
     /// A message arrived from a site.
     Deliver(SiteId, P::Message),
     /// An armed timer ran out.

@@ -26,6 +26,10 @@ pub struct Shared {
     floor: Fence,
     ceil: Fence,
     fence_block: u64,
+    /// The highest loan of a resource that was forgotten.
+    loans: u64,
+    /// By how much quorums are turned for the resource at hand.
+    turn: usize,
     quorums: Arc<dyn QuorumSystem>,
 }
 
@@ -41,8 +45,43 @@ impl Shared {
             floor: Fence(1),
             ceil: Fence(1 + FENCE_BLOCK),
             fence_block: FENCE_BLOCK,
+            loans: 0,
+            turn: 0,
             quorums,
         }
+    }
+
+    /// The site in some later life: its Lamport clock and its fences go on where those of the
+    /// former lives ended.
+    pub fn with_past(mut self, incarnation: u32, clock: Clock, floor: Fence) -> Self {
+        self.incarnation = incarnation;
+        self.clock = clock;
+        self.floor = floor.max(self.floor);
+        self.ceil = self.floor.plus(self.fence_block);
+        self
+    }
+
+    /// Turns the quorums for the resource at hand: with `hash` of its name, many resources load
+    /// all sites evenly. The quorum of site i is that of the site `hash` places before it, moved
+    /// on by as many places.
+    pub fn turn_by(&mut self, hash: u64) {
+        self.turn = self.turn_of(hash);
+    }
+
+    /// Whether `sites` contain a quorum for a resource with this hash of its name.
+    pub fn is_quorum_for(&self, hash: u64, sites: &SiteSet) -> bool {
+        self.is_quorum_turned(self.turn_of(hash), sites)
+    }
+
+    /// The number after which the loans of a new resource begin: no loan of one that had its name
+    /// before is as high.
+    pub fn loans(&self) -> u64 {
+        self.loans
+    }
+
+    /// Notes the highest loan of a resource that is forgotten.
+    pub fn note_loans(&mut self, highest: u64) {
+        self.loans = self.loans.max(highest);
     }
 
     /// Moves fence ceilings on in steps of `block`.
@@ -79,26 +118,26 @@ impl Shared {
     /// The sites whose permission this one asks for: its own quorum when all are up, another
     /// otherwise; `None` if no quorum can be reached.
     pub fn quorum(&self) -> Option<SiteSet> {
-        let own = self.quorums.pick_for(self.site, &self.live());
+        let own = self.pick_for(&self.live());
         own.or_else(|| if self.may_ask() { self.replacement(&[]) } else { None })
     }
 
     /// Whether this site has a quorum when all are up, and so may ask.
     pub fn may_ask(&self) -> bool {
-        self.quorums.pick_for(self.site, &SiteSet::full(self.n())).is_some()
+        self.pick_for(&SiteSet::full(self.n())).is_some()
     }
 
     /// A live quorum with as many of `prefer` as can be; if there is none, one that counts on
     /// sites in quarantine.
     pub fn replacement(&self, prefer: &[SiteId]) -> Option<SiteSet> {
         let patient = || self.sites(|ours| ours.number.is_some() && !ours.silent);
-        let pick = |live| self.quorums.pick(&live, prefer);
+        let pick = |live| self.pick(&live, prefer);
         pick(self.live()).or_else(|| pick(patient()))
     }
 
     /// Whether `sites` contain a quorum.
     pub fn is_quorum(&self, sites: &SiteSet) -> bool {
-        self.quorums.is_quorum(sites)
+        self.is_quorum_turned(self.turn, sites)
     }
 
     /// The sites at which we have a session, whatever else is true of them.
@@ -179,6 +218,45 @@ impl Shared {
     /// Takes note of a ticket seen in a message.
     pub fn observe(&mut self, ticket: Ticket) {
         self.clock.observe(ticket.time);
+    }
+
+    fn turn_of(&self, hash: u64) -> usize {
+        usize::try_from(hash % self.n() as u64).expect("a place in the cluster")
+    }
+
+    fn is_quorum_turned(&self, turn: usize, sites: &SiteSet) -> bool {
+        match turn {
+            0 => self.quorums.is_quorum(sites),
+            turn => self.quorums.is_quorum(&self.moved(sites, self.n() - turn)),
+        }
+    }
+
+    fn pick_for(&self, live: &SiteSet) -> Option<SiteSet> {
+        if self.turn == 0 {
+            return self.quorums.pick_for(self.site, live);
+        }
+        let back = self.n() - self.turn;
+        let quorum = self.quorums.pick_for(self.along(self.site, back), &self.moved(live, back))?;
+        Some(self.moved(&quorum, self.turn))
+    }
+
+    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
+        if self.turn == 0 {
+            return self.quorums.pick(live, prefer);
+        }
+        let back = self.n() - self.turn;
+        let prefer: Vec<SiteId> = prefer.iter().map(|&site| self.along(site, back)).collect();
+        let quorum = self.quorums.pick(&self.moved(live, back), &prefer)?;
+        Some(self.moved(&quorum, self.turn))
+    }
+
+    /// The site so many places further on.
+    fn along(&self, site: SiteId, places: usize) -> SiteId {
+        SiteId::new((site.index() + places) % self.n())
+    }
+
+    fn moved(&self, sites: &SiteSet, places: usize) -> SiteSet {
+        sites.iter().map(|site| self.along(site, places)).collect()
     }
 
     fn live(&self) -> SiteSet {

@@ -28,10 +28,11 @@ pub(super) struct Arbiter {
     /// Who was announced to the holder of this loan, the last one last. Without lists the holder
     /// keeps only the last announcement; but it may leave before that one arrives.
     pub(super) told: Vec<Ticket>,
-    /// The last announcement one step ahead (5.3).
-    pub(super) advised: Option<Advice>,
+    /// The last announcement one step ahead (5.3). Boxed like the next field: rare, and there may
+    /// be many resources.
+    pub(super) advised: Option<Box<Advice>>,
     /// The holder is lost, and those it may have handed the permission to are being asked.
-    pub(super) asking: Option<Asking>,
+    pub(super) asking: Option<Box<Asking>>,
 }
 
 /// "If you get loan `number`, `second` comes after you", said to `head`.
@@ -59,6 +60,11 @@ impl Arbiter {
     pub(super) fn is_vacant(&self) -> bool {
         let idle = self.lock.is_none() && self.asking.is_none();
         idle && self.waiting.is_empty() && self.early.is_empty()
+    }
+
+    /// Whether somebody waits here for the permission.
+    pub(super) fn is_wanted_elsewhere(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Lends our permission to a request, or queues it and tells the holder who comes next.
@@ -238,7 +244,7 @@ impl Arbiter {
 
     /// Tells a holder that got the permission by a pass what it cannot know yet.
     fn greet_holder(&mut self, pass: &Pass, out: &mut Out<Mutex>) {
-        if let Some(advice) = self.advised
+        if let Some(advice) = &self.advised
             && (advice.head, advice.number) == (pass.next.ticket, self.number)
         {
             self.told.push(advice.second.ticket);
@@ -273,7 +279,7 @@ impl Arbiter {
     fn lend(&mut self, site: &Shared, entry: Entry, out: &mut Out<Mutex>) {
         assert!(!site.quarantined, "a restarted site lends nothing in its quarantine");
         if self.number.incarnation < site.incarnation() {
-            self.number = GrantNo { incarnation: site.incarnation(), count: 0 };
+            self.number = GrantNo { incarnation: site.incarnation(), count: site.loans() };
         }
         self.number = self.number.max(entry.refuses).next();
         self.told.clear();
@@ -358,8 +364,8 @@ impl Arbiter {
         }
         let (head, number) = (head.ticket, self.number.next());
         let advice = Advice { head, second: second.target(), number };
-        if self.advised != Some(advice) {
-            self.advised = Some(advice);
+        if self.advised.as_deref() != Some(&advice) {
+            self.advised = Some(Box::new(advice));
             out.send(head.site, Message::Transfer { ticket: head, number, next: advice.second });
         }
     }

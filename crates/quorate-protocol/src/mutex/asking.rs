@@ -132,7 +132,7 @@ impl Arbiter {
                 out.send(ticket.site, Message::Where { ticket, upto });
             }
         }
-        self.asking = Some(Asking { pending, upto });
+        self.asking = Some(Box::new(Asking { pending, upto }));
         self.follow_early(site, out);
         self.conclude(site, out);
     }

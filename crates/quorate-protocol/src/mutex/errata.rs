@@ -259,7 +259,9 @@ impl Phase {
             && let Some(permission) = request.permissions.get_mut(&arbiter)
         {
             permission.inquired = permission.inquired.map(|_| number);
-            permission.next = permission.next.take().map(|(_, targets)| (number, targets));
+            if let Some(next) = &mut permission.next {
+                next.0 = number;
+            }
         }
     }
 }
@@ -322,8 +324,16 @@ impl Protocol for Unrepaired {
         self.mutex.view()
     }
 
+    fn is_wanted(&self) -> bool {
+        self.mutex.is_wanted()
+    }
+
     fn is_vacant(&self) -> bool {
         self.mutex.is_vacant()
+    }
+
+    fn retire(&self, site: &mut Shared) {
+        self.mutex.retire(site);
     }
 }
 
@@ -332,6 +342,7 @@ fn of_mutex(input: Input<Unrepaired>) -> Input<Mutex> {
         Input::Acquire(claim, ()) => Input::Acquire(claim, ()),
         Input::Release(claim) => Input::Release(claim),
         Input::Abandon(claim) => Input::Abandon(claim),
+        Input::Turn(claim) => Input::Turn(claim),
         Input::Deliver(from, message) => Input::Deliver(from, message),
         Input::Expire(never) => match never {},
         Input::Silent(site) => Input::Silent(site),

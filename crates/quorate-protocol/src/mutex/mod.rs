@@ -20,6 +20,7 @@ mod permission;
 mod queue;
 mod repair;
 mod requester;
+mod turn;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -163,6 +164,7 @@ impl Protocol for Mutex {
             Input::Acquire(claim, ()) => return self.requester.acquire(site, claim, out),
             Input::Release(claim) => return self.requester.release(site, claim, out),
             Input::Abandon(claim) => return self.requester.abandon(site, claim, out),
+            Input::Turn(claim) => return self.requester.turn(site, claim, out),
             Input::Deliver(from, message) => return self.deliver(site, from, message, out),
             Input::Expire(never) => match never {},
             Input::Silent(_) => self.requester.on_silent(site, out),
@@ -195,7 +197,15 @@ impl Protocol for Mutex {
         }
     }
 
+    fn is_wanted(&self) -> bool {
+        self.requester.is_wanted() || self.arbiter.is_wanted_elsewhere()
+    }
+
     fn is_vacant(&self) -> bool {
         self.requester.phase == Phase::Idle && self.arbiter.is_vacant()
+    }
+
+    fn retire(&self, site: &mut Shared) {
+        site.note_loans(self.arbiter.number.count);
     }
 }

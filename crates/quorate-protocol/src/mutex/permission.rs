@@ -1,7 +1,8 @@
 //! A request and the permissions it needs, as its requester sees them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::{Fences, Message, Mutex, Pass, Release, Target};
@@ -14,9 +15,12 @@ pub(super) struct Request {
     /// The sites that cannot hand this request a permission, because our session there ended
     /// after the request was made, or was not open then. It only grows.
     pub(super) cut: BTreeSet<SiteId>,
-    pub(super) permissions: BTreeMap<SiteId, Permission>,
+    /// A sorted vector, because most have a handful of entries and there may be many requests.
+    pub(super) permissions: LiteMap<SiteId, Permission>,
     /// Whether the sites that were asked are not just one quorum.
     pub(super) repaired: bool,
+    /// Whether the caller inside has left and the next one of its site waits for its fence.
+    pub(super) turning: bool,
 }
 
 /// One arbiter's permission.
@@ -35,12 +39,15 @@ pub(super) struct Permission {
     pub(super) inquired: Option<GrantNo>,
     /// Who comes next, and the loan for which that is true; the paper's `tran_stack`. It may be
     /// known before the loan arrives (E7).
-    pub(super) next: Option<(GrantNo, BTreeSet<Target>)>,
+    pub(super) next: Option<Box<Next>>,
     /// The fences that may be used with it.
     pub(super) fences: Fences,
     /// The ceiling that was asked of the arbiter.
     pub(super) raising: Fence,
 }
+
+/// Who comes after a loan, and which loan.
+pub(super) type Next = (GrantNo, BTreeSet<Target>);
 
 /// One loan of one permission, as messages name it.
 #[derive(Clone, Copy, Debug)]
@@ -157,12 +164,13 @@ impl Permission {
     /// Notes who comes after loan `number`. Lists keep all that was said of one loan; without
     /// them the last word counts. What was said of a former loan is void.
     pub(super) fn expect_next(&mut self, number: GrantNo, then: BTreeSet<Target>, lists: bool) {
-        match &mut self.next {
+        match self.next.as_deref_mut() {
             Some((known, _)) if *known > number => {}
             Some((known, targets)) if *known == number && (lists || then.is_empty()) => {
                 targets.extend(then);
             }
-            next => *next = Some((number, then)).filter(|(_, targets)| !targets.is_empty()),
+            _ if then.is_empty() => self.next = None,
+            _ => self.next = Some(Box::new((number, then))),
         }
     }
 
@@ -193,7 +201,8 @@ impl Permission {
         floor: Fence,
         out: &mut Out<Mutex>,
     ) -> Option<Pass> {
-        let (number, mut rest) = self.next.take().filter(|&(known, _)| known == self.number)?;
+        let next = self.next.take().filter(|next| next.0 == self.number)?;
+        let (number, mut rest) = *next;
         let next = rest.pop_first().expect("an announcement names somebody");
         site.session_of(next.ticket.site)?;
         let (number, then) = (number.next(), rest.clone());

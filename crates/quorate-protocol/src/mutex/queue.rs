@@ -1,7 +1,8 @@
 //! The requests that wait at an arbiter.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use litemap::LiteMap;
 use quorate_quorum::SiteId;
 
 use super::Target;
@@ -44,7 +45,7 @@ pub(super) type Rank = (bool, Ticket);
 
 /// The requests that wait, the next one first; the paper's `req_q`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Queue(BTreeMap<Rank, Entry>);
+pub(super) struct Queue(LiteMap<Rank, Entry>);
 
 impl Queue {
     pub(super) fn is_empty(&self) -> bool {
@@ -65,7 +66,8 @@ impl Queue {
     }
 
     pub(super) fn pop(&mut self) -> Option<Entry> {
-        self.0.pop_first().map(|(_, entry)| entry)
+        let (&first, _) = self.0.first()?;
+        self.0.remove(&first)
     }
 
     pub(super) fn get(&self, ticket: Ticket) -> Option<&Entry> {

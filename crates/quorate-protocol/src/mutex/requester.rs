@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::permission::{Loan, Permission, Request};
@@ -68,11 +69,12 @@ impl Requester {
         };
         let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim };
         let cut: BTreeSet<SiteId> = site.unreachable().iter().collect();
+        let mut permissions = LiteMap::with_capacity(quorum.len());
         for arbiter in quorum.iter() {
             out.send(arbiter, Message::Request { ticket, held: false, cut: cut.clone() });
+            permissions.insert(arbiter, Permission::default());
         }
-        let permissions = quorum.iter().map(|site| (site, Permission::default())).collect();
-        self.phase = Phase::Waiting(Request { ticket, cut, permissions, repaired });
+        self.phase = Phase::Waiting(Request { ticket, cut, permissions, repaired, turning: false });
         Ok(())
     }
 
@@ -230,7 +232,10 @@ impl Requester {
     /// Enters if the permissions in hand contain a quorum and all let us use a fence above those
     /// before. False if a request still waits.
     pub(super) fn try_to_enter(&mut self, site: &Shared, out: &mut Out<Mutex>) -> bool {
-        let Phase::Waiting(request) = &mut self.phase else { return true };
+        let Phase::Waiting(request) = &mut self.phase else {
+            self.try_to_turn(site, out);
+            return true;
+        };
         if !request.is_complete(site) {
             return false;
         }
@@ -245,10 +250,12 @@ impl Requester {
         let Phase::Waiting(mut request) = std::mem::replace(&mut self.phase, Phase::Idle) else {
             unreachable!("it waited a moment ago");
         };
-        for permission in request.permissions.values_mut() {
+        for (_, permission) in request.permissions.iter_mut() {
             permission.inquired = None;
         }
         let ticket = request.ticket;
+        let allowed = request.permissions.values().all(|p| !p.held || fence < p.fences.ceil);
+        assert!(allowed, "I10: a fence lies below every ceiling of its quorum");
         self.phase = Phase::Inside(request, fence);
         out.grant(ticket.claim, Grant { ticket, fence });
         true

@@ -1,0 +1,58 @@
+//! The lock stays at its site: one caller after another, under one claim.
+//!
+//! The site layer's note, section 8: each caller takes a fence of its own, one above the last, as
+//! long as a quorum of those that lent to the request has told of a ceiling above it.
+
+use quorate_quorum::SiteSet;
+
+use super::permission::Request;
+use super::requester::{Phase, Requester};
+use super::{Grant, Mutex};
+use crate::{ClaimId, Fence, Out, Shared, Violation};
+
+impl Requester {
+    /// The caller inside has left, and the next one of this site follows it.
+    pub(super) fn turn(
+        &mut self,
+        site: &Shared,
+        claim: ClaimId,
+        out: &mut Out<Mutex>,
+    ) -> Result<(), Violation> {
+        match &mut self.phase {
+            Phase::Inside(request, _) if request.ticket.claim == claim => request.turning = true,
+            _ => return Err(Violation::NotInside(claim)),
+        }
+        self.try_to_turn(site, out);
+        Ok(())
+    }
+
+    /// Lets the next caller of this site in, if there is a fence for it.
+    pub(super) fn try_to_turn(&mut self, site: &Shared, out: &mut Out<Mutex>) {
+        let Phase::Inside(request, fence) = &mut self.phase else { return };
+        if !request.turning {
+            return;
+        }
+        let next = fence.next();
+        if !site.is_quorum(&request.allow(next)) {
+            return request.raise(next.plus(site.fence_block()), out);
+        }
+        request.turning = false;
+        *fence = next;
+        let ticket = request.ticket;
+        out.grant(ticket.claim, Grant { ticket, fence: next });
+    }
+
+    /// Whether another site is known to wait for what we hold.
+    pub(super) fn is_wanted(&self) -> bool {
+        let request = self.phase.request();
+        request.is_some_and(|request| request.permissions.values().any(|p| p.next.is_some()))
+    }
+}
+
+impl Request {
+    /// The arbiters that lent to us and let us use `fence`.
+    fn allow(&self, fence: Fence) -> SiteSet {
+        let good = self.permissions.iter().filter(|(_, p)| p.held && fence < p.fences.ceil);
+        good.map(|(&arbiter, _)| arbiter).collect()
+    }
+}
