@@ -6,6 +6,8 @@ use std::time::Duration;
 /// A setting that a site cannot work with. Nothing was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SiteError {
+    /// A name has 1 to 256 bytes and no control characters; this one has not, and why.
+    InvalidName(&'static str),
     /// A lease lasts from 0.2 to 60 seconds; this one does not.
     LeaseOutOfRange(Duration),
     /// The allowance for drift is at most [`Drift::MAX`](crate::session::Drift::MAX) parts per
@@ -16,6 +18,7 @@ pub enum SiteError {
 impl fmt::Display for SiteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            SiteError::InvalidName(why) => write!(f, "invalid name: {why}"),
             SiteError::LeaseOutOfRange(length) => {
                 write!(f, "a lease of {length:?} is out of range; take 200ms to 60s")
             }

@@ -1,11 +1,33 @@
 //! One whole site as pure code: what lets protocols written for reliable channels and known
 //! crashes run on a real network.
 //!
-//! Built so far: [`session`], the leases and streams between sites, and [`validity`], how long a
-//! grant that rests on them is good. `docs/site.md` is their page.
+//! Start at [`Site`]: it joins the [`session`]s between sites, the table of resources and the
+//! callers of this site. [`registry`] is the one list of protocols. `docs/site.md` is its page.
 
+mod claim;
+mod config;
+mod disk;
+mod effect;
 mod error;
+mod name;
+pub mod registry;
+mod resource;
+mod said;
 pub mod session;
+mod site;
 pub mod validity;
+mod view;
 
+#[cfg(test)]
+extern crate self as quorate_site; // the tests inside use the same network as those outside
+
+pub use claim::{CallId, Card, Claim, Denial, Grant, Loss};
+pub use config::Config;
+pub use disk::Disk;
+pub use effect::{Audit, Break, Effect, Input};
 pub use error::SiteError;
+pub use name::Name;
+pub use registry::{Kind, Want};
+pub use said::Said;
+pub use site::Site;
+pub use view::{CallView, ResourceView, Standing, explain};

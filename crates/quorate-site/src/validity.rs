@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use quorate_protocol::{SessionNo, Tick};
-use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
+use quorate_quorum::{SiteId, SiteSet};
 
 use crate::session::{Lease, Renewal, Sessions};
 
@@ -53,7 +53,7 @@ pub fn should_push(lease: Lease, told: Tick, until: Tick) -> bool {
 pub fn quorum_validity<M: Clone>(
     sessions: &Sessions<M>,
     now: Tick,
-    quorums: &dyn QuorumSystem,
+    is_quorum: impl Fn(&SiteSet) -> bool,
     permissions: impl IntoIterator<Item = (SiteId, SessionNo)>,
 ) -> Option<Tick> {
     let own = now + sessions.terms().lease.length();
@@ -71,7 +71,7 @@ pub fn quorum_validity<M: Clone>(
     for (until, site) in leases.into_iter().rev() {
         assert!(until > now, "I5: a counted permission's lease is not over");
         lasting.insert(site);
-        if quorums.is_quorum(&lasting) {
+        if is_quorum(&lasting) {
             return Some(until);
         }
     }

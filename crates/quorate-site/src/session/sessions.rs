@@ -251,7 +251,8 @@ impl<M: Clone> Sessions<M> {
         }
     }
 
-    fn send(
+    /// Sends a payload as [`Input::Send`] does, between two steps of the same time.
+    pub(crate) fn send(
         &mut self,
         (site, half): (SiteId, Half),
         payload: M,

@@ -1,0 +1,90 @@
+//! What can happen to a whole site, and what it asks of its driver.
+
+use std::sync::Arc;
+
+use quorate_protocol::{Fence, Tick};
+use quorate_quorum::SiteId;
+
+use crate::Name;
+use crate::claim::{CallId, Card, Claim, Denial, Grant, Loss};
+use crate::disk::Disk;
+use crate::said::Said;
+use crate::session::Packet;
+
+/// Everything that can happen to a site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// A connection with the peer is up. It takes the place of one that was.
+    Up(SiteId),
+    /// The connection with the peer is gone.
+    Down(SiteId),
+    /// The peer says this. Nothing said on an earlier connection comes after [`Input::Up`].
+    Packet(SiteId, Packet<Said>),
+    /// A caller wants something.
+    Claim(CallId, Claim),
+    /// A caller leaves, or does not wait any longer; one that is over already is left alone.
+    Leave(CallId),
+    /// Somebody wants a grant to end that its holder does not release.
+    Break(Break),
+    /// This record, or a later one, is on disk.
+    Saved(Disk),
+    /// Nothing but the time.
+    Time,
+}
+
+/// Everything a site can ask of its driver, to be carried out in order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Say this to the peer, on the connection that is up; if it has just gone, to nobody.
+    Packet(SiteId, Packet<Said>),
+    /// Tell the caller that it is inside.
+    Grant(CallId, Grant),
+    /// All grants are good until then that are not waning.
+    Horizon(Tick),
+    /// A site that vouches for the grant is silent: until further notice it is good until then, and
+    /// no horizon counts for it.
+    Waning(CallId, Tick),
+    /// The grant is not waning any more: the horizon counts for it again.
+    Steady(CallId),
+    /// Tell the caller that its grant was broken, for this reason: it ends then, and no horizon
+    /// counts for it. If it has not left by then it is told that the grant is lost.
+    Broken(CallId, Tick, Arc<str>),
+    /// Tell the caller that its grant is over.
+    Lost(CallId, Loss),
+    /// Tell the caller that it gets nothing, and why.
+    Denied(CallId, Denial),
+    /// This must be on disk before later effects leave the site.
+    Persist(Disk),
+    /// Write this when there is time; nothing waits for it. Answered by [`Input::Saved`].
+    Save(Disk),
+    /// Call again at this time; it replaces the time asked for before.
+    Wake(Tick),
+    /// For the log that people keep for ever: who broke what.
+    Audit(Audit),
+    /// For the log: something about this peer.
+    Note(SiteId, &'static str),
+}
+
+/// Somebody wants a grant to end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Break {
+    /// The resource.
+    pub name: Name,
+    /// The fence of the grant that is meant; another one is left alone.
+    pub fence: Fence,
+    /// Who wants it.
+    pub by: Card,
+    /// Why.
+    pub reason: Arc<str>,
+}
+
+/// What became of a wish to break a grant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Audit {
+    /// It was asked for here, and passed on to all sites within reach.
+    Asked(Break),
+    /// The holder is at this site: it is told, and its grant ends by then at the latest.
+    Ending(Break, CallId, Tick),
+    /// The holder's site says that the grant is being ended; it is over within a lease.
+    Heard(Break, SiteId),
+}

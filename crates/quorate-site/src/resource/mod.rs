@@ -1,0 +1,71 @@
+//! One resource at one site: a protocol, and the callers in front of it.
+
+mod front;
+
+use quorate_protocol::{Fence, Record, Shared, Tick, Ticket, View, Violation, Why};
+use quorate_quorum::{SiteId, SiteSet};
+
+use crate::claim::{CallId, Denial};
+use crate::registry::{Speech, Want};
+use crate::session::Event;
+
+pub(crate) use self::front::Front;
+
+/// What a site does for one resource, whatever its kind.
+pub(crate) trait Part {
+    /// A caller wants something of it, or is denied at once.
+    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, want: &Want);
+
+    /// A caller leaves, or does not wait any longer.
+    fn leave(&mut self, bench: &mut Bench<'_>, call: CallId);
+
+    /// A message arrived.
+    fn deliver(
+        &mut self,
+        bench: &mut Bench<'_>,
+        from: SiteId,
+        speech: Speech,
+    ) -> Result<(), Violation>;
+
+    /// Something became of a session.
+    fn tell(&mut self, bench: &mut Bench<'_>, event: Event);
+
+    /// The quarantine is over.
+    fn clear(&mut self, bench: &mut Bench<'_>);
+
+    /// The callers that wait with this request, in their order.
+    fn waiting_with(&self, ticket: Ticket) -> Vec<CallId>;
+
+    /// The sites that vouch for a caller that is inside.
+    fn vouchers(&self, call: CallId) -> Option<SiteSet>;
+
+    /// What the protocol shows of itself.
+    fn view(&self) -> View;
+
+    /// The local callers: who is served first, then those in line.
+    fn line(&self) -> Vec<CallId>;
+
+    /// Whether it can be forgotten.
+    fn is_vacant(&self) -> bool;
+
+    /// Notes what must outlive it.
+    fn retire(&self, shared: &mut Shared);
+}
+
+/// What a part works with during one step.
+pub(crate) struct Bench<'a> {
+    pub(crate) now: Tick,
+    pub(crate) shared: &'a mut Shared,
+    pub(crate) local_turns: u32,
+    pub(crate) acts: &'a mut Vec<Act>,
+}
+
+/// What a part asks of its site.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    Send(SiteId, Speech),
+    Grant(CallId, Fence),
+    Lose(CallId, Why),
+    Deny(CallId, Denial),
+    Persist(Record),
+}

@@ -1,0 +1,46 @@
+//! What whole sites say to each other inside their sessions.
+
+use quorate_protocol::Ticket;
+use quorate_quorum::SiteId;
+
+use crate::Name;
+use crate::claim::Card;
+use crate::effect::Break;
+use crate::registry::{Kind, Speech};
+
+/// One message of one site to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Said {
+    /// A protocol's message about a resource.
+    Of(Name, Kind, Speech),
+    /// From an arbiter: the name is in use otherwise, and your request is not queued.
+    Refused {
+        /// The resource.
+        name: Name,
+        /// The request.
+        ticket: Ticket,
+        /// What the name is in use as.
+        kind: Kind,
+        /// Who made it so, if that is known.
+        owner: Option<Card>,
+    },
+    /// To an arbiter: whoever holds this, tell it to stop. The site is the one that asks.
+    Break(Break, SiteId),
+    /// From an arbiter to the holder: stop.
+    Stop(Break, SiteId),
+    /// To the site that asked: the holder has heard of it.
+    Stopping(Break),
+}
+
+impl Said {
+    /// About how many bytes it takes; buffers are bounded by it.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Said::Of(name, _, speech) => name.as_str().len() + speech.bytes() + 8,
+            Said::Refused { name, .. } => name.as_str().len() + 128,
+            Said::Break(wish, _) | Said::Stop(wish, _) | Said::Stopping(wish) => {
+                wish.name.as_str().len() + wish.reason.len() + 128
+            }
+        }
+    }
+}

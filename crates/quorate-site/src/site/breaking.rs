@@ -1,0 +1,57 @@
+//! Ending a grant that its holder does not release.
+//!
+//! The wish travels through the arbiters that lent to the holder to the holder's site, which
+//! stops extending the grant and gives it back when it is over: no arbiter takes a permission
+//! back from somebody inside. So breaking cannot make two valid holders, and takes up to a lease.
+
+use quorate_quorum::SiteId;
+
+use super::Site;
+use super::call::Place;
+use super::desk::Desk;
+use crate::claim::CallId;
+use crate::effect::{Audit, Break, Effect};
+use crate::said::Said;
+use crate::session::Half;
+
+impl Desk {
+    /// Passes the wish on to all sites.
+    pub(super) fn ask_to_break(&mut self, wish: &Break) {
+        self.out.push(Effect::Audit(Audit::Asked(wish.clone())));
+        let me = self.me();
+        for site in SiteId::all(self.config.quorums.n()) {
+            if self.shared.session_at(site).is_some() {
+                self.say(site, Half::Arbiter, Said::Break(wish.clone(), me));
+            }
+        }
+    }
+
+    pub(super) fn hear_of_stop(&mut self, wish: Break, from: SiteId) {
+        self.out.push(Effect::Audit(Audit::Heard(wish, from)));
+    }
+}
+
+impl Site {
+    /// Tells the sites to which our permission is lent.
+    pub(super) fn on_break(&mut self, wish: &Break, origin: SiteId) {
+        let Some(resource) = self.table.get(&wish.name) else { return };
+        for ticket in resource.engine.part().view().lent {
+            self.desk.say(ticket.site, Half::Requester, Said::Stop(wish.clone(), origin));
+        }
+    }
+
+    /// Stops extending the grant that is meant, once.
+    pub(super) fn on_stop(&mut self, wish: Break, origin: SiteId) {
+        let Some(resource) = self.table.get(&wish.name) else { return };
+        let place = |id: &CallId| &self.desk.calls[id].place;
+        let meant = |id: &CallId| matches!(place(id), Place::Inside(fence) if *fence == wish.fence);
+        let Some(id) = resource.engine.part().line().into_iter().find(meant) else { return };
+        let until = self.valid_until(id).expect("who is inside is valid");
+        let reason = wish.reason.clone();
+        self.desk.place(id, Place::Broken(wish.fence, until, reason.clone()));
+        self.desk.waning.remove(&id);
+        self.desk.out.push(Effect::Audit(Audit::Ending(wish.clone(), id, until)));
+        self.desk.out.push(Effect::Broken(id, until, reason));
+        self.desk.say(origin, Half::Arbiter, Said::Stopping(wish));
+    }
+}

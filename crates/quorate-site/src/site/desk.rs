@@ -1,0 +1,299 @@
+//! What all resources of a site share: sessions, callers, deadlines, and what is to be done.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use quorate_protocol::{Clock, Fence, Ours, Shared, Tick};
+use quorate_quorum::SiteId;
+
+use super::Resource;
+use super::call::{Call, Place};
+use crate::claim::{CallId, Card, Claim, Denial, Grant, Loss};
+use crate::disk::Disk;
+use crate::effect::Effect;
+use crate::resource::{Act, Bench};
+use crate::said::Said;
+use crate::session::{self, Event, Half, Roles, Sessions};
+use crate::{Config, Name};
+
+/// Everything of a site but its table.
+#[derive(Clone, Debug)]
+pub(super) struct Desk {
+    pub(super) config: Config,
+    /// The time of the latest step.
+    pub(super) now: Tick,
+    pub(super) sessions: Sessions<Said>,
+    pub(super) shared: Shared,
+    /// Boxed, because the nodes of a map have room to spare.
+    pub(super) calls: BTreeMap<CallId, Box<Call>>,
+    /// When the site must do something about which call.
+    due: BTreeSet<(Tick, CallId)>,
+    /// The calls inside of which a voucher is silent, and until when they were told to be good.
+    pub(super) waning: BTreeMap<CallId, Tick>,
+    /// The last horizon told.
+    pub(super) horizon: Tick,
+    /// Whether leases have moved since validity was reviewed, and whether one was lost or silent.
+    pub(super) moved: bool,
+    pub(super) shaken: bool,
+    /// What is on disk, or will be before anything that is said from now on.
+    pub(super) safe: Disk,
+    /// The latest record the driver was asked to write.
+    pub(super) asked: Disk,
+    pub(super) out: Vec<Effect>,
+    pub(super) own: VecDeque<(Half, Said)>,
+    pub(super) pending: VecDeque<session::Effect<Said>>,
+    acts: Vec<Act>,
+    wake: Option<Tick>,
+}
+
+impl Desk {
+    /// The order of a restart: what was read is raised and synced before the first byte, the
+    /// Lamport clock and the fences go on above their ceilings, and the quarantine runs from now.
+    pub(super) fn start(now: Tick, config: Config, disk: Disk) -> Self {
+        let (me, n) = (config.site, config.quorums.n());
+        let peers = || SiteId::all(n).filter(|&peer| peer != me);
+        let (sessions, _) = Sessions::start(
+            now,
+            me,
+            peers().map(|peer| (peer, Roles::Both)),
+            config.terms,
+            disk.sessions,
+        );
+        let incarnation = u32::try_from(sessions.incarnation().0);
+        let incarnation = incarnation.expect("2^32 restarts outlast any disk");
+        let mut shared = Shared::new(me, Arc::clone(&config.quorums))
+            .with_fence_block(config.fence_block)
+            .with_past(incarnation, Clock::at(disk.clock), disk.ceil);
+        for peer in peers() {
+            shared.sessions.set_ours(peer, Ours::default());
+            shared.sessions.set_theirs(peer, None);
+        }
+        shared.quarantined = sessions.quarantined_until() > now;
+        let mut desk = Self {
+            config,
+            now,
+            sessions,
+            shared,
+            calls: BTreeMap::new(),
+            due: BTreeSet::new(),
+            waning: BTreeMap::new(),
+            horizon: Tick::ZERO,
+            moved: false,
+            shaken: false,
+            safe: disk,
+            asked: disk,
+            out: Vec::new(),
+            own: VecDeque::new(),
+            pending: VecDeque::new(),
+            acts: Vec::new(),
+            wake: None,
+        };
+        desk.persist_birth();
+        desk
+    }
+
+    pub(super) fn me(&self) -> SiteId {
+        self.config.site
+    }
+
+    pub(super) fn bench(&mut self) -> Bench<'_> {
+        Bench {
+            now: self.now,
+            shared: &mut self.shared,
+            local_turns: self.config.local_turns,
+            acts: &mut self.acts,
+        }
+    }
+
+    pub(super) fn note(&mut self, about: SiteId, what: &'static str) {
+        self.out.push(Effect::Note(about, what));
+    }
+
+    /// Lets the sessions handle something. What is the driver's goes out in its order; the rest
+    /// waits for the action at hand to end.
+    pub(super) fn drive_sessions(&mut self, input: session::Input<Said>) {
+        let effects = self.sessions.step(self.now, input);
+        self.moved = true;
+        self.absorb(effects);
+    }
+
+    fn absorb(&mut self, effects: Vec<session::Effect<Said>>) {
+        for effect in effects {
+            match effect {
+                session::Effect::Packet(to, packet) => self.out.push(Effect::Packet(to, packet)),
+                session::Effect::Persist(durable) => self.persist_sessions(durable),
+                session::Effect::Note(about, what) => self.note(about, what),
+                session::Effect::Wake(_) => {}
+                effect => self.pending.push_back(effect),
+            }
+        }
+    }
+
+    /// Says something to a half of a site, which may be this one.
+    pub(super) fn say(&mut self, to: SiteId, half: Half, said: Said) {
+        if to == self.me() {
+            return self.own.push_back((half, said));
+        }
+        let bytes = said.bytes();
+        let mut effects = Vec::new();
+        self.sessions.send((to, half), said, bytes, &mut effects);
+        self.absorb(effects);
+    }
+
+    /// Brings what the protocols read of our session at `peer` up to date.
+    pub(super) fn refresh(&mut self, peer: SiteId) {
+        let Some(view) = self.sessions.at(peer) else { return };
+        if self.shared.sessions.ours(peer).number == Some(view.number) {
+            let quarantined = view.quarantined_until > self.now;
+            let ours = Ours { number: Some(view.number), silent: view.silent, quarantined };
+            self.shared.sessions.set_ours(peer, ours);
+        }
+    }
+
+    /// Notes what became of a session, before the protocols are told.
+    pub(super) fn note_session(&mut self, event: Event) {
+        let sessions = &mut self.shared.sessions;
+        match event {
+            Event::Open(peer, number) => {
+                sessions.set_ours(peer, Ours { number: Some(number), ..Ours::default() });
+                self.refresh(peer);
+            }
+            Event::Silent(peer) => {
+                self.shaken = true;
+                self.refresh(peer);
+            }
+            Event::Lost(peer) => {
+                self.shaken = true;
+                sessions.set_ours(peer, Ours::default());
+            }
+            Event::Opened(peer, number) => sessions.set_theirs(peer, Some(number)),
+            Event::Closed(peer) => sessions.set_theirs(peer, None),
+        }
+    }
+
+    /// Whether the quarantine has just ended.
+    pub(super) fn quarantine_is_over(&mut self) -> bool {
+        let over = self.shared.quarantined && self.sessions.quarantined_until() <= self.now;
+        self.shared.quarantined &= !over;
+        over
+    }
+
+    /// Takes a call in.
+    pub(super) fn enrol(&mut self, id: CallId, claim: Claim) {
+        let Claim { name, card, deadline, .. } = claim;
+        let call = Call { name, card, since: self.now, place: Place::Waiting(deadline) };
+        self.due.extend(call.due().map(|when| (when, id)));
+        self.calls.insert(id, Box::new(call));
+    }
+
+    /// Moves a call to another place.
+    pub(super) fn place(&mut self, id: CallId, place: Place) {
+        let call = self.calls.get_mut(&id).expect("a call that is not over");
+        if let Some(when) = call.due() {
+            self.due.remove(&(when, id));
+        }
+        call.place = place;
+        self.due.extend(call.due().map(|when| (when, id)));
+    }
+
+    /// Forgets a call; `None` if it is over already.
+    pub(super) fn dismiss(&mut self, id: CallId) -> Option<Call> {
+        let call = self.calls.remove(&id)?;
+        if let Some(when) = call.due() {
+            self.due.remove(&(when, id));
+        }
+        self.waning.remove(&id);
+        Some(*call)
+    }
+
+    /// The call that is due first, if it is due.
+    pub(super) fn next_due(&self) -> Option<CallId> {
+        let (when, call) = self.due.first()?;
+        (*when <= self.now).then_some(*call)
+    }
+
+    /// Why a call that waited too long was not served.
+    pub(super) fn why_too_late(&mut self, name: &Name) -> Denial {
+        self.shared.turn_by(name.hash64());
+        if self.shared.quorum().is_some() {
+            return Denial::TimedOut;
+        }
+        let quorums = &self.config.quorums;
+        let (sites, needed) = (quorums.n(), quorums.min_size());
+        Denial::NoQuorum { answering: self.shared.reachable().len(), sites, needed }
+    }
+
+    /// One of the callers that use a resource here, for people.
+    pub(super) fn owner(&self, resource: &Resource) -> Option<Card> {
+        let line = resource.engine.part().line();
+        line.first().map(|call| self.calls[call].card.clone())
+    }
+
+    /// Does what a resource asked for.
+    pub(super) fn carry_out(&mut self, name: &Name, resource: &Resource) {
+        self.secure_clock();
+        let mut acts = std::mem::take(&mut self.acts);
+        for act in acts.drain(..) {
+            match act {
+                Act::Send(to, speech) => {
+                    let half =
+                        if speech.is_for_arbiter() { Half::Arbiter } else { Half::Requester };
+                    let said = Said::Of(name.clone(), resource.kind.clone(), speech);
+                    self.say(to, half, said);
+                }
+                Act::Grant(id, fence) => {
+                    self.place(id, Place::Inside(fence));
+                    let call = self.calls.get_mut(&id).expect("it was placed just now");
+                    call.since = self.now;
+                    self.tell_of_grant(id, fence, name, resource);
+                }
+                Act::Lose(id, why) => {
+                    self.dismiss(id);
+                    self.out.push(Effect::Lost(id, Loss::Lapsed(why)));
+                }
+                Act::Deny(id, denial) => {
+                    self.dismiss(id);
+                    self.out.push(Effect::Denied(id, denial));
+                }
+                Act::Persist(record) => self.persist(record),
+            }
+        }
+        self.acts = acts;
+        assert!(self.shared.ceil() <= self.safe.ceil, "I4: the ceiling on disk is the highest");
+    }
+
+    fn tell_of_grant(&mut self, id: CallId, fence: Fence, name: &Name, resource: &Resource) {
+        let vouchers = resource.engine.part().vouchers(id).expect("who enters has vouchers");
+        let until = self.valid_until(&self.calls[&id], &vouchers);
+        let until = until.expect("who enters has a quorum of leases");
+        self.out.push(Effect::Grant(id, Grant { fence, until }));
+        if !self.is_steady(name, &vouchers) {
+            self.waning.insert(id, until);
+            self.out.push(Effect::Waning(id, until));
+        }
+    }
+
+    /// Whether a resource is in use; one that is not leaves its numbers behind.
+    pub(super) fn keeps(&mut self, resource: &Resource) -> bool {
+        let part = resource.engine.part();
+        if part.is_vacant() {
+            part.retire(&mut self.shared);
+        }
+        !part.is_vacant()
+    }
+
+    pub(super) fn deadline(&self) -> Option<Tick> {
+        let due = self.due.first().map(|(when, _)| *when);
+        let quarantine = self.sessions.quarantined_until();
+        let cleared = self.shared.quarantined.then_some(quarantine);
+        [self.sessions.deadline(), due, cleared].into_iter().flatten().min()
+    }
+
+    pub(super) fn ask_to_be_woken(&mut self) {
+        let deadline = self.deadline();
+        if deadline != self.wake {
+            self.wake = deadline;
+            self.out.extend(deadline.map(Effect::Wake));
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! One whole site as one value: sessions, the table of resources, and the callers.
+
+mod breaking;
+mod call;
+mod desk;
+mod disk;
+#[cfg(test)]
+mod kinds;
+mod validity;
+
+use std::collections::BTreeMap;
+
+use quorate_protocol::{Fence, Tick};
+use quorate_quorum::SiteId;
+
+use self::desk::Desk;
+use crate::claim::{CallId, Claim, Denial, Loss};
+use crate::disk::Disk;
+use crate::effect::{Effect, Input};
+use crate::registry::{Engine, Kind, Speech};
+use crate::resource::Bench;
+use crate::said::Said;
+use crate::session::{self, Event, Half};
+use crate::view::{CallView, ResourceView};
+use crate::{Config, Name};
+
+/// One whole site: it takes what happens one at a time, and says what to do about it.
+///
+/// ```
+/// use quorate_protocol::Tick;
+/// use quorate_quorum::{build, Kind, SiteId};
+/// use quorate_site::{CallId, Card, Claim, Config, Disk, Effect, Input, Site, Want};
+///
+/// // A cluster of one site: its own permission is a quorum.
+/// let config = Config::new(SiteId::new(0), build(Kind::Majority, 1)?);
+/// let (mut site, first) = Site::start(Tick::ZERO, config, Disk::default());
+/// assert!(matches!(first[0], Effect::Persist(_)), "its incarnation goes to disk first");
+///
+/// let name = "deploy".parse()?;
+/// let claim = Claim { name, want: Want::Mutex, card: Card::default(), deadline: None };
+/// let effects = site.step(Tick(5), Input::Claim(CallId(1), claim));
+/// assert!(effects.iter().any(|effect| matches!(effect, Effect::Grant(CallId(1), _))));
+///
+/// site.step(Tick(9), Input::Leave(CallId(1)));
+/// assert_eq!(site.names().count(), 0, "a lock that nobody uses costs nothing");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Site {
+    table: BTreeMap<Name, Box<Resource>>,
+    desk: Desk,
+}
+
+/// A resource that somebody uses.
+#[derive(Clone, Debug)]
+struct Resource {
+    kind: Kind,
+    engine: Engine,
+}
+
+impl Site {
+    /// Starts a site with what was on its disk; the effects come first of all.
+    pub fn start(now: Tick, config: Config, disk: Disk) -> (Self, Vec<Effect>) {
+        let mut desk = Desk::start(now, config, disk);
+        desk.ask_to_be_woken();
+        let out = std::mem::take(&mut desk.out);
+        (Self { table: BTreeMap::new(), desk }, out)
+    }
+
+    /// Handles what is due by `now`, then the input.
+    ///
+    /// A process that slept learns so of its lapse before it reads an old reply.
+    pub fn step(&mut self, now: Tick, input: Input) -> Vec<Effect> {
+        assert!(now >= self.desk.now, "a clock does not run backwards");
+        self.desk.now = now;
+        self.on_deadlines();
+        self.on_input(input);
+        self.settle();
+        self.on_deadlines(); // what the input made due
+        self.review();
+        self.desk.save_ahead();
+        self.desk.ask_to_be_woken();
+        std::mem::take(&mut self.desk.out)
+    }
+
+    /// When [`Site::step`] must be called at the latest.
+    pub fn deadline(&self) -> Option<Tick> {
+        self.desk.deadline()
+    }
+
+    /// The site itself.
+    pub fn me(&self) -> SiteId {
+        self.desk.me()
+    }
+
+    /// The names of the resources that somebody uses, as far as this site knows.
+    pub fn names(&self) -> impl Iterator<Item = &Name> + '_ {
+        self.table.keys()
+    }
+
+    /// Its sessions.
+    pub fn sessions(&self) -> &session::Sessions<Said> {
+        &self.desk.sessions
+    }
+
+    /// Until when the grant of `call` is good, as far as is known now; `None` if it is not inside.
+    pub fn valid_until(&self, call: CallId) -> Option<Tick> {
+        let record = self.desk.calls.get(&call)?;
+        let resource = self.table.get(&record.name)?;
+        self.desk.valid_until(record, &resource.engine.part().vouchers(call)?)
+    }
+
+    /// The fence of the grant of `call`; `None` if it is not inside.
+    pub fn fence(&self, call: CallId) -> Option<Fence> {
+        self.desk.calls.get(&call)?.fence()
+    }
+
+    /// What this site knows of a resource; `None` if nothing.
+    pub fn show(&self, name: &Name) -> Option<ResourceView> {
+        let resource = self.table.get(name)?;
+        let view = resource.engine.part().view();
+        let calls = resource.engine.part().line();
+        let calls = calls.iter().map(|&id| (id, &self.desk.calls[&id]));
+        Some(ResourceView {
+            name: name.clone(),
+            kind: resource.kind.clone(),
+            calls: calls
+                .map(|(id, call)| CallView {
+                    call: id,
+                    card: call.card.clone(),
+                    since: call.since,
+                    fence: call.fence(),
+                    until: self.valid_until(id),
+                })
+                .collect(),
+            request: view.claims.first().map(|claim| claim.ticket),
+            missing: view.claims.first().map_or_else(Vec::new, |claim| claim.missing.clone()),
+            lent: view.lent,
+            queue: view.queue,
+        })
+    }
+
+    fn on_deadlines(&mut self) {
+        if self.desk.sessions.deadline().is_some_and(|when| when <= self.desk.now) {
+            self.desk.drive_sessions(session::Input::Time);
+            self.settle();
+        }
+        if self.desk.quarantine_is_over() {
+            self.tell_all(|part, bench| part.clear(bench));
+            self.settle();
+        }
+        while let Some(call) = self.desk.next_due() {
+            self.on_due(call);
+            self.settle();
+        }
+    }
+
+    /// A waiting call is too late, or a broken one has had its time.
+    fn on_due(&mut self, id: CallId) {
+        let call = &self.desk.calls[&id];
+        match call.broken_for() {
+            Some(reason) => self.desk.out.push(Effect::Lost(id, Loss::Broken(reason))),
+            None => {
+                let denial = self.desk.why_too_late(&call.name.clone());
+                self.desk.out.push(Effect::Denied(id, denial));
+            }
+        }
+        self.leave(id);
+    }
+
+    fn on_input(&mut self, input: Input) {
+        match input {
+            Input::Time => {}
+            Input::Up(peer) => self.desk.drive_sessions(session::Input::Up(peer)),
+            Input::Down(peer) => self.desk.drive_sessions(session::Input::Down(peer)),
+            Input::Packet(peer, packet) => {
+                self.desk.drive_sessions(session::Input::Packet(peer, packet));
+                self.desk.refresh(peer);
+            }
+            Input::Claim(id, claim) => self.claim(id, claim),
+            Input::Leave(id) => self.leave(id),
+            Input::Break(wish) => self.desk.ask_to_break(&wish),
+            Input::Saved(disk) => self.desk.saved(disk),
+        }
+    }
+
+    /// Handles what the site says to itself, and what its sessions bring, until nothing is left.
+    fn settle(&mut self) {
+        loop {
+            if let Some((half, said)) = self.desk.own.pop_front() {
+                self.deliver(self.desk.me(), half, said);
+            } else if let Some(effect) = self.desk.pending.pop_front() {
+                match effect {
+                    session::Effect::Deliver(from, half, _, said) => self.deliver(from, half, said),
+                    session::Effect::Tell(event) => self.on_session(event),
+                    _ => unreachable!("the rest is the driver's"),
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn on_session(&mut self, event: Event) {
+        self.desk.note_session(event);
+        self.tell_all(|part, bench| part.tell(bench, event));
+    }
+
+    /// Tells every resource, in the order of the table.
+    fn tell_all(&mut self, tell: impl Fn(&mut dyn crate::resource::Part, &mut Bench<'_>)) {
+        let desk = &mut self.desk;
+        self.table.retain(|name, resource| {
+            desk.shared.turn_by(name.hash64());
+            tell(resource.engine.part_mut(), &mut desk.bench());
+            desk.carry_out(name, resource);
+            desk.keeps(resource)
+        });
+    }
+
+    fn claim(&mut self, id: CallId, claim: Claim) {
+        if self.desk.calls.contains_key(&id) {
+            return self.desk.out.push(Effect::Denied(id, Denial::Reused));
+        }
+        let kind = claim.want.kind();
+        let other = self.table.get(&claim.name).filter(|resource| resource.kind != kind);
+        if let Some(resource) = other {
+            let owner = self.desk.owner(resource);
+            let (kind, by) = (resource.kind.clone(), self.desk.me());
+            let denial = Denial::OtherKind { kind, by, owner };
+            return self.desk.out.push(Effect::Denied(id, denial));
+        }
+        let (name, want) = (claim.name.clone(), claim.want.clone());
+        self.desk.enrol(id, claim);
+        self.with_resource(&name, &kind, |part, bench| part.claim(bench, id, &want));
+    }
+
+    fn leave(&mut self, id: CallId) {
+        let Some(call) = self.desk.dismiss(id) else { return };
+        let kind = self.table[&call.name].kind.clone();
+        self.with_resource(&call.name, &kind, |part, bench| part.leave(bench, id));
+    }
+
+    fn deliver(&mut self, from: SiteId, half: Half, said: Said) {
+        match (said, half) {
+            (Said::Of(name, kind, speech), _) => {
+                if speech.is_for_arbiter() == (half == Half::Arbiter) {
+                    self.on_speech(from, (&name, &kind), speech);
+                } else {
+                    self.desk.note(from, "ignored: it speaks to the wrong half");
+                }
+            }
+            (Said::Refused { name, ticket, kind, owner }, Half::Requester) => {
+                self.on_refused(&name, ticket, &Denial::OtherKind { kind, by: from, owner });
+            }
+            (Said::Break(wish, origin), Half::Arbiter) => self.on_break(&wish, origin),
+            (Said::Stop(wish, origin), Half::Requester) => self.on_stop(wish, origin),
+            (Said::Stopping(wish), Half::Arbiter) => self.desk.hear_of_stop(wish, from),
+            _ => self.desk.note(from, "ignored: it speaks to the wrong half"),
+        }
+    }
+
+    fn on_speech(&mut self, from: SiteId, (name, kind): (&Name, &Kind), speech: Speech) {
+        let other = self.table.get(name).filter(|resource| resource.kind != *kind);
+        if let Some(resource) = other {
+            if let Some(ticket) = speech.request() {
+                let (kind, owner) = (resource.kind.clone(), self.desk.owner(resource));
+                let said = Said::Refused { name: name.clone(), ticket, kind, owner };
+                self.desk.say(from, Half::Requester, said);
+            } else {
+                self.desk.note(from, "ignored: the name is in use otherwise");
+            }
+            return;
+        }
+        let mut done = Ok(());
+        self.with_resource(name, kind, |part, bench| done = part.deliver(bench, from, speech));
+        if done.is_err() {
+            self.desk.note(from, "ignored: it broke the contract");
+        }
+    }
+
+    /// A request of ours cannot be had of its name: all who wait with it are denied.
+    fn on_refused(&mut self, name: &Name, ticket: quorate_protocol::Ticket, denial: &Denial) {
+        let Some(resource) = self.table.get(name) else { return };
+        for call in resource.engine.part().waiting_with(ticket).into_iter().rev() {
+            self.desk.out.push(Effect::Denied(call, denial.clone()));
+            self.leave(call);
+        }
+    }
+
+    /// Does something with a resource, which begins with that if it did not exist, and ends with it
+    /// if nobody uses it afterwards.
+    fn with_resource(
+        &mut self,
+        name: &Name,
+        kind: &Kind,
+        deed: impl FnOnce(&mut dyn crate::resource::Part, &mut Bench<'_>),
+    ) {
+        let desk = &mut self.desk;
+        let settings = desk.config.settings;
+        let resource = self.table.entry(name.clone()).or_insert_with(|| {
+            Box::new(Resource { kind: kind.clone(), engine: Engine::new(kind, settings) })
+        });
+        desk.shared.turn_by(name.hash64());
+        deed(resource.engine.part_mut(), &mut desk.bench());
+        desk.carry_out(name, resource);
+        if !desk.keeps(resource) {
+            self.table.remove(name);
+        }
+    }
+}

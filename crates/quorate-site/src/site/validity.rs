@@ -1,0 +1,91 @@
+//! Until when callers may believe what.
+//!
+//! Most grants rest on sites that all answer: one number, the horizon, is good for all of them. A
+//! grant that rests on a silent site is *waning* and is told its own end, until it is repaired.
+
+use quorate_protocol::Tick;
+use quorate_quorum::{SiteId, SiteSet};
+
+use super::Site;
+use super::call::{Call, Place};
+use super::desk::Desk;
+use crate::Name;
+use crate::claim::CallId;
+use crate::effect::Effect;
+use crate::validity::{quorum_validity, should_push};
+
+impl Desk {
+    /// Until when a grant is good that rests on these sites. It never moves back.
+    pub(super) fn valid_until(&self, call: &Call, vouchers: &SiteSet) -> Option<Tick> {
+        if let Place::Broken(_, until, _) = call.place {
+            return Some(until);
+        }
+        let hash = call.name.hash64();
+        let is_quorum = |sites: &SiteSet| self.shared.is_quorum_for(hash, sites);
+        let session = |site| Some((site, self.shared.session_at(site)?));
+        quorum_validity(&self.sessions, self.now, is_quorum, vouchers.iter().filter_map(session))
+    }
+
+    /// Whether those of the vouchers that answer are enough.
+    pub(super) fn is_steady(&self, name: &Name, vouchers: &SiteSet) -> bool {
+        let answering = vouchers.iter().filter(|&site| !self.shared.is_silent(site)).collect();
+        self.shared.is_quorum_for(name.hash64(), &answering)
+    }
+
+    /// Until when grants are good that rest on sites that answer.
+    fn present_horizon(&self) -> Tick {
+        let own = self.now + self.config.terms.lease.length();
+        let peers = SiteId::all(self.config.quorums.n());
+        let open = peers.filter_map(|peer| self.sessions.at(peer)).filter(|there| !there.silent);
+        open.map(|there| there.until).fold(own, Ord::min)
+    }
+}
+
+impl Site {
+    /// Tells callers what has become of their validity.
+    pub(super) fn review(&mut self) {
+        let moved = std::mem::take(&mut self.desk.moved);
+        if std::mem::take(&mut self.desk.shaken) {
+            let calls = self.desk.calls.iter();
+            let inside = calls.filter(|(_, call)| matches!(call.place, Place::Inside(_)));
+            let inside: Vec<CallId> = inside.map(|(id, _)| *id).collect();
+            for call in inside {
+                self.review_call(call);
+            }
+        } else if moved && !self.desk.waning.is_empty() {
+            let waning: Vec<CallId> = self.desk.waning.keys().copied().collect();
+            for call in waning {
+                self.review_call(call);
+            }
+        }
+        if moved && !self.desk.calls.is_empty() {
+            self.review_horizon();
+        }
+    }
+
+    fn review_horizon(&mut self) {
+        let horizon = self.desk.present_horizon();
+        if should_push(self.desk.config.terms.lease, self.desk.horizon, horizon) {
+            self.desk.horizon = horizon;
+            self.desk.out.push(Effect::Horizon(horizon));
+        }
+    }
+
+    fn review_call(&mut self, id: CallId) {
+        let call = &self.desk.calls[&id];
+        let Some(vouchers) = self.table[&call.name].engine.part().vouchers(id) else { return };
+        if self.desk.is_steady(&call.name, &vouchers) {
+            if self.desk.waning.remove(&id).is_some() {
+                self.desk.out.push(Effect::Steady(id));
+            }
+            return;
+        }
+        let until = self.desk.valid_until(call, &vouchers);
+        let until = until.expect("a grant without a quorum of leases is lost");
+        let told = self.desk.waning.get(&id).copied();
+        if told.is_none_or(|told| should_push(self.desk.config.terms.lease, told, until)) {
+            self.desk.waning.insert(id, until);
+            self.desk.out.push(Effect::Waning(id, until));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What a site shows of a resource, to people.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quorate_protocol::{Fence, Tick, Ticket};
+use quorate_quorum::SiteId;
+
+use crate::Name;
+use crate::claim::{CallId, Card};
+use crate::registry::Kind;
+
+/// One resource as one site sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceView {
+    /// Its name.
+    pub name: Name,
+    /// What kind of lock it is.
+    pub kind: Kind,
+    /// The callers of this site: who is served, then who waits in line.
+    pub calls: Vec<CallView>,
+    /// The request this site has made for them.
+    pub request: Option<Ticket>,
+    /// The sites whose permission that request still waits for.
+    pub missing: Vec<SiteId>,
+    /// The requests to which this site's permission is lent, as far as it knows.
+    pub lent: Vec<Ticket>,
+    /// The requests that wait here, the next one first.
+    pub queue: Vec<Ticket>,
+}
+
+/// One caller of a site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallView {
+    /// The call.
+    pub call: CallId,
+    /// Who it is.
+    pub card: Card,
+    /// Since when it has waited, or has been inside, by its site's clock.
+    pub since: Tick,
+    /// Its fence, if it is inside.
+    pub fence: Option<Fence>,
+    /// Until when its grant is good, if it is inside, by its site's clock.
+    pub until: Option<Tick>,
+}
+
+/// Where the request of one site stands, as all sites together see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The request; its site made it for those in its line.
+    pub request: Ticket,
+    /// Whether it is inside.
+    pub inside: bool,
+    /// How many requests stand before it; none if it is inside.
+    pub place: usize,
+    /// The requests that have or will have before it what it waits for.
+    pub blocked_by: BTreeSet<Ticket>,
+    /// The sites it waits for of which nothing is known here.
+    pub unheard: BTreeSet<SiteId>,
+}
+
+/// Puts together what the sites of a cluster show of one resource: who is inside, then who waits,
+/// the next one first, and who blocks whom.
+pub fn explain(views: &BTreeMap<SiteId, ResourceView>) -> Vec<Standing> {
+    let is_inside = |view: &ResourceView| view.calls.iter().any(|call| call.fence.is_some());
+    let requests = views.values().filter_map(|view| Some((is_inside(view), view.request?, view)));
+    let mut requests: Vec<_> = requests.collect();
+    requests.sort_unstable_by_key(|&(inside, request, _)| (!inside, request));
+    let standing = |(place, (inside, request, view)): (usize, &(bool, Ticket, &ResourceView))| {
+        let missing = view.missing.iter().filter(|_| !inside);
+        let (heard, unheard): (Vec<SiteId>, Vec<SiteId>) =
+            missing.partition(|arbiter| views.contains_key(arbiter));
+        Standing {
+            request: *request,
+            inside: *inside,
+            place,
+            blocked_by: heard.iter().flat_map(|at| views[at].before(*request)).collect(),
+            unheard: unheard.into_iter().collect(),
+        }
+    };
+    requests.iter().enumerate().map(standing).collect()
+}
+
+impl ResourceView {
+    /// The requests that this site's permission is lent to, or will be, before `request`.
+    fn before(&self, request: Ticket) -> impl Iterator<Item = Ticket> + '_ {
+        let ahead = self.queue.iter().take_while(move |&&waiting| waiting != request);
+        self.lent.iter().chain(ahead).copied().filter(move |&other| other != request)
+    }
+}

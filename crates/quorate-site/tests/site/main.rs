@@ -1,0 +1,7 @@
+//! Whole sites that speak to each other: callers, local turns, deadlines, breaking, restarts.
+
+mod breaking;
+mod callers;
+mod net;
+mod restart;
+mod validity;

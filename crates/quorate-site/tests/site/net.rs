@@ -1,0 +1,229 @@
+//! Whole sites on a network without delays, and a clock that all of them share.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+use quorate_protocol::{Fence, Tick};
+use quorate_quorum::{Kind, SiteId, build};
+use quorate_site::session::Packet;
+use quorate_site::{
+    Break, CallId, Card, Claim, Config, Denial, Disk, Effect, Grant, Input, Loss, Name, Said, Site,
+    Want,
+};
+
+/// The sites, what is under way, and what was told to whom.
+pub(crate) struct Net {
+    sites: Vec<Option<Site>>,
+    disks: Vec<Disk>,
+    configs: Vec<Config>,
+    pub(crate) now: Tick,
+    under_way: VecDeque<(usize, usize, Packet<Said>)>,
+    /// The directions in which nothing arrives.
+    cut: BTreeSet<(usize, usize)>,
+    /// Everything callers and operators were told, and by which site.
+    pub(crate) told: Vec<(usize, Effect)>,
+    pub(crate) writes: u32,
+    pub(crate) packets: u32,
+    calls: u64,
+}
+
+pub(crate) fn name(text: &str) -> Name {
+    text.parse().expect("a good name")
+}
+
+impl Net {
+    /// A cluster of majorities with all sites connected.
+    pub(crate) fn new(n: usize) -> Self {
+        Self::with(n, |_| {})
+    }
+
+    /// The same with another configuration.
+    pub(crate) fn with(n: usize, change: impl Fn(&mut Config)) -> Self {
+        let quorums = build(Kind::Majority, n).unwrap();
+        let configs: Vec<Config> = SiteId::all(n)
+            .map(|site| {
+                let mut config = Config::new(site, quorums.clone());
+                change(&mut config);
+                config
+            })
+            .collect();
+        let mut net = Self {
+            sites: (0..n).map(|_| None).collect(),
+            disks: vec![Disk::default(); n],
+            configs,
+            now: Tick(1),
+            under_way: VecDeque::new(),
+            cut: BTreeSet::new(),
+            told: Vec::new(),
+            writes: 0,
+            packets: 0,
+            calls: 0,
+        };
+        (0..n).for_each(|site| net.start(site));
+        net.told.clear();
+        net
+    }
+
+    pub(crate) fn site(&self, site: usize) -> &Site {
+        self.sites[site].as_ref().expect("it runs")
+    }
+
+    /// Starts a site from its disk and connects it.
+    pub(crate) fn start(&mut self, site: usize) {
+        let config = self.configs[site].clone();
+        let (value, effects) = Site::start(self.now, config, self.disks[site]);
+        self.sites[site] = Some(value);
+        self.carry_out(site, effects);
+        for peer in (0..self.sites.len()).filter(|&peer| peer != site) {
+            if self.sites[peer].is_some() {
+                self.step(site, Input::Up(SiteId::new(peer)));
+                self.step(peer, Input::Up(SiteId::new(site)));
+            }
+        }
+        self.settle();
+    }
+
+    /// A site loses everything but its disk.
+    pub(crate) fn crash(&mut self, site: usize) {
+        self.sites[site] = None;
+        self.under_way.retain(|(from, to, _)| *from != site && *to != site);
+        for peer in 0..self.sites.len() {
+            if self.sites[peer].is_some() {
+                self.step(peer, Input::Down(SiteId::new(site)));
+            }
+        }
+        self.settle();
+    }
+
+    /// Nothing of `from` arrives at `to` any more.
+    pub(crate) fn cut(&mut self, from: usize, to: usize) {
+        self.cut.insert((from, to));
+    }
+
+    /// Everything arrives again, on new connections.
+    pub(crate) fn heal(&mut self) {
+        for (from, to) in std::mem::take(&mut self.cut) {
+            self.step(from, Input::Up(SiteId::new(to)));
+            self.step(to, Input::Up(SiteId::new(from)));
+        }
+        self.settle();
+    }
+
+    /// A caller claims a mutex.
+    pub(crate) fn claim(&mut self, site: usize, text: &str) -> CallId {
+        self.claim_until(site, text, None)
+    }
+
+    /// A caller claims a mutex and waits so long at most.
+    pub(crate) fn claim_until(
+        &mut self,
+        site: usize,
+        text: &str,
+        patience: Option<Duration>,
+    ) -> CallId {
+        self.claim_as(site, text, Want::Mutex, patience)
+    }
+
+    /// A caller claims something and waits so long at most.
+    pub(crate) fn claim_as(
+        &mut self,
+        site: usize,
+        text: &str,
+        want: Want,
+        patience: Option<Duration>,
+    ) -> CallId {
+        self.calls += 1;
+        let call = CallId(self.calls);
+        let card = Card { owner: format!("caller {}", self.calls).into(), ..Card::default() };
+        let deadline = patience.map(|patience| self.now + patience);
+        let claim = Claim { name: name(text), want, card, deadline };
+        self.step(site, Input::Claim(call, claim));
+        self.settle();
+        call
+    }
+
+    pub(crate) fn leave(&mut self, site: usize, call: CallId) {
+        self.step(site, Input::Leave(call));
+        self.settle();
+    }
+
+    pub(crate) fn break_it(&mut self, site: usize, text: &str, fence: Fence) {
+        let by = Card { owner: "operator".into(), ..Card::default() };
+        let wish = Break { name: name(text), fence, by, reason: "it hangs".into() };
+        self.step(site, Input::Break(wish));
+        self.settle();
+    }
+
+    /// Lets time pass; every site is woken when it asked to be.
+    pub(crate) fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        loop {
+            let due = |site: &Option<Site>| site.as_ref().and_then(Site::deadline);
+            let next = self.sites.iter().filter_map(due).min().filter(|when| *when <= end);
+            self.now = next.unwrap_or(end);
+            for site in 0..self.sites.len() {
+                if self.sites[site].is_some() {
+                    self.step(site, Input::Time);
+                }
+            }
+            self.settle();
+            if next.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// The grant a caller was told of.
+    pub(crate) fn grant(&self, call: CallId) -> Option<Grant> {
+        self.told.iter().find_map(|(_, effect)| match effect {
+            Effect::Grant(to, grant) if *to == call => Some(*grant),
+            _ => None,
+        })
+    }
+
+    /// The loss a caller was told of.
+    pub(crate) fn loss(&self, call: CallId) -> Option<Loss> {
+        self.told.iter().find_map(|(_, effect)| match effect {
+            Effect::Lost(to, loss) if *to == call => Some(loss.clone()),
+            _ => None,
+        })
+    }
+
+    /// The denial a caller was told of.
+    pub(crate) fn denial(&self, call: CallId) -> Option<Denial> {
+        self.told.iter().find_map(|(_, effect)| match effect {
+            Effect::Denied(to, denial) if *to == call => Some(denial.clone()),
+            _ => None,
+        })
+    }
+
+    fn step(&mut self, site: usize, input: Input) {
+        let effects = self.sites[site].as_mut().expect("it runs").step(self.now, input);
+        self.carry_out(site, effects);
+    }
+
+    fn settle(&mut self) {
+        while let Some((from, to, packet)) = self.under_way.pop_front() {
+            if self.sites[to].is_some() && !self.cut.contains(&(from, to)) {
+                self.step(to, Input::Packet(SiteId::new(from), packet));
+            }
+        }
+    }
+
+    fn carry_out(&mut self, site: usize, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Packet(to, packet) => {
+                    self.packets += 1;
+                    self.under_way.push_back((site, to.index(), packet));
+                }
+                Effect::Persist(disk) | Effect::Save(disk) => {
+                    self.writes += 1;
+                    self.disks[site] = disk;
+                }
+                Effect::Wake(_) => {}
+                effect => self.told.push((site, effect)),
+            }
+        }
+    }
+}
