@@ -7,5 +7,6 @@ mod model;
 mod search;
 pub mod session;
 
-pub use model::{Action, Faults, Space};
+pub use model::{Action, Space};
+pub use quorate_sim::Faults;
 pub use search::{Limits, Report, Trace, check, explore};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use quorate_protocol::ClaimId;
 use quorate_quorum::{QuorumSystem, SiteId};
-use quorate_sim::{Contract, Fault, Lane, Standpoint, Subject, Unwatched, World};
+use quorate_sim::{Fault, Faults, Lane, Standpoint, Subject, Unwatched, World};
 use stateright::Property;
 
 /// What is searched: a cluster, and what its callers may do.
@@ -24,19 +24,6 @@ pub struct Space<P: Subject> {
     pub gives_up: u32,
     /// What may go wrong; `None` is the papers' world, in which nothing does.
     pub faults: Option<Faults>,
-}
-
-/// How much may go wrong in one history, and whether it is mended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Faults {
-    /// How many sessions may be lost.
-    pub lose: u32,
-    /// How many sessions may fall silent.
-    pub silent: u32,
-    /// How many sites may crash.
-    pub crash: u32,
-    /// What becomes of them.
-    pub contract: Contract,
 }
 
 impl<P: Subject> Space<P> {

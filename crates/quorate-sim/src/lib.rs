@@ -18,4 +18,4 @@ pub use event::{Event, Observer, Unwatched};
 pub use property::{Breach, PROPERTIES};
 pub use subject::Subject;
 pub use subjects::{PROTOCOLS, Setting, Visitor, visit};
-pub use world::{Contract, Fault, Standpoint, World};
+pub use world::{Contract, Fault, Faults, Standpoint, World};

@@ -42,9 +42,9 @@ fn a_story_runs_and_is_told() {
 fn bad_input_is_named_with_its_line_and_what_was_expected() {
     let unknown = complaint("sites 3\n\n1 aquires");
     assert!(unknown.starts_with("line 3: unknown command `aquires`; expected one of protocol,"));
-    let later = complaint("sites 3\ncrash 1");
-    assert!(later.starts_with("line 2: `crash` needs whole sites"), "{later}");
-    assert!(later.ends_with("deliver, hold, settle, heal, expect"), "{later}");
+    let later = complaint("sites 3\npause 1");
+    assert!(later.starts_with("line 2: `pause` needs whole sites"), "{later}");
+    assert!(later.ends_with("S leaves its quarantine, expect"), "{later}");
 
     let cases = [
         ("sites 5\n# comment\n9 acquires", "line 3: site 9 does not exist: this cluster has 5"),
@@ -89,6 +89,109 @@ fn bad_input_is_named_with_its_line_and_what_was_expected() {
         assert_eq!(complaint(text), expected);
         assert!(run(text).unwrap_err().is_bad_input(), "{text}");
     }
+}
+
+#[test]
+fn faults_need_sessions_and_their_own_words() {
+    let cases = [
+        ("crash 1", "`crash 1` needs sessions; expected `sessions` above the first command"),
+        (
+            "1 hears nothing of 2",
+            "`1 hears nothing of 2` needs sessions; expected `sessions` above the first command",
+        ),
+        (
+            "sessions for ever",
+            "`sessions for ever` is not understood; \
+             expected `sessions [no-reopen] [no-restart] [fences N]`",
+        ),
+        ("restart", "`restart` is not understood; expected `restart S`"),
+        ("1 loses 2", "`1 loses 2` is not understood; expected `S loses its session at A`"),
+        ("1 has 2", "`1 has 2` is not understood; expected `S has a session at A`"),
+        ("x closes the session of 2", "`x` is no site; expected a number from 1"),
+        ("sessions\n1 hears nothing of 9", "site 9 does not exist: this cluster has 3"),
+        ("sessions\nsessions", "`sessions` was set in line 2 already"),
+    ];
+    for (text, expected) in cases {
+        let text = format!("sites 3\n{text}");
+        let line = text.lines().count();
+        assert_eq!(complaint(&text), format!("line {line}: {expected}"));
+        assert!(run(&text).unwrap_err().is_bad_input(), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_become_of_a_session_is_named_with_what_must_come_first() {
+    let first = "a session ends at its client first";
+    let cases = [
+        (
+            "2 closes the session of 1",
+            first.to_owned() + "; expected `1 loses its session at 2` first",
+        ),
+        ("2 opens a session of 1", "2 has a session of 1 already".to_owned()),
+        (
+            "1 has a session at 2",
+            "2 has no new session of 1; expected `2 opens a session of 1` first".to_owned(),
+        ),
+        (
+            "1 loses its session at 1",
+            "1 has no session at itself: nothing can become of it".to_owned(),
+        ),
+        (
+            "1 loses its session at 2\n2 opens a session of 1",
+            "the session before it is not over; expected `2 closes the session of 1` first"
+                .to_owned(),
+        ),
+        ("1 loses its session at 2\n1 hears nothing of 2", "1 has no session at 2".to_owned()),
+        ("1 hears nothing of 2\n1 hears nothing of 2", "1 hears nothing of 2 already".to_owned()),
+        ("restart 1", "1 has not crashed".to_owned()),
+        ("crash 1\ncrash 1", "1 has crashed already".to_owned()),
+        (
+            "crash 1\n1 acquires",
+            "1 cannot acquire: it has crashed; expected `restart 1`".to_owned(),
+        ),
+        ("1 leaves its quarantine", "1 is in no quarantine; it is after `restart 1`".to_owned()),
+        (
+            "crash 1\nrestart 1\n1 leaves its quarantine",
+            "2 counts on what 1 lent before it crashed; expected `2 loses its session at 1` first"
+                .to_owned(),
+        ),
+        (
+            "crash 1\n2 closes the session of 1\n2 opens a session of 1",
+            "1 has crashed; expected `restart 1` first".to_owned(),
+        ),
+    ];
+    for (text, expected) in cases {
+        let text = format!("sites 3\nsessions\n{text}");
+        let line = text.lines().count();
+        assert_eq!(complaint(&text), format!("line {line}: {expected}"));
+        assert!(!run(&text).unwrap_err().is_bad_input(), "{text}");
+    }
+}
+
+/// 1 and 2 ask each other: both sessions carry something from 1 to 2.
+const TWO_LANES: &str = "\
+sessions
+quorum 1: 2
+quorum 2: 1 2
+1 acquires
+2 acquires
+deliver 2 -> 1
+";
+
+#[test]
+fn a_channel_has_two_lanes_and_a_kind_names_one() {
+    let either = complaint(&format!("{TWO_LANES}deliver 1 -> 2"));
+    let expected = "line 7: two sessions carry messages on 1 -> 2, `request 1.1` and \
+                    `reply 1.2 for 1 #1`; expected `deliver 1 -> 2 request` or \
+                    `deliver 1 -> 2 reply`";
+    assert_eq!(either, expected);
+    let neither = complaint(&format!("{TWO_LANES}deliver 1 -> 2 fail"));
+    let expected = "line 7: expected a fail on 1 -> 2, but `request 1.1` and \
+                    `reply 1.2 for 1 #1` come first";
+    assert_eq!(neither, expected);
+    run(&format!("{TWO_LANES}deliver 1 -> 2 reply\nexpect 2 inside\nexpect 1 -> 2 has request\n"))
+        .unwrap();
+    run(&format!("{TWO_LANES}settle\nexpect 1 -> 2 empty\nexpect 2 inside\n")).unwrap();
 }
 
 #[test]
@@ -192,6 +295,8 @@ fn word() -> impl Strategy<Value = String> {
             "undo", "ahead", "on", "off", "acquires", "releases", "gives", "up", "deliver", "->",
             "hold", "settle", "heal", "expect", "inside", "waiting", "idle", "lost", "has",
             "empty", "quiet", "messages", "broken", "exclusion", "quietly", "#", ":", "request",
+            "sessions", "no-reopen", "fences", "crash", "restart", "loses", "its", "session", "at",
+            "closes", "the", "of", "opens", "a", "hears", "nothing", "leaves", "quarantine",
         ]).prop_map(str::to_owned),
         4 => (0..6_u64).prop_map(|n| n.to_string()),
         1 => (1..4_u64, 0..4_u64).prop_map(|(s, c)| format!("{s}/{c}")),
@@ -209,13 +314,20 @@ fn line() -> impl Strategy<Value = String> {
 /// A line that is right where the cluster has four sites.
 fn right() -> impl Strategy<Value = String> {
     let (a, b) = (1..5_u32, 1..5_u32);
-    (0..12, a, b).prop_map(|(what, a, b)| match what {
+    (0..20, a, b).prop_map(|(what, a, b)| match what {
         0..3 => format!("{a} acquires"),
         3..5 => format!("{a} releases"),
         5 => format!("{a} gives up"),
         6..9 => format!("deliver {a} -> {b}"),
         9 => format!("hold {a} -> {b}"),
         10 => "settle".to_owned(),
+        11 => format!("{a} hears nothing of {b}"),
+        12..14 => format!("{a} loses its session at {b}"),
+        14 => format!("{b} closes the session of {a}"),
+        15 => format!("{b} opens a session of {a}"),
+        16 => format!("{a} has a session at {b}"),
+        17 => format!("crash {a}"),
+        18 => format!("restart {a}\n{a} leaves its quarantine"),
         _ => format!("clock {a} = {b}"),
     })
 }
@@ -243,8 +355,11 @@ proptest! {
         lines in prop::collection::vec(right(), 0..60),
     ) {
         let head = if undo == 0 { String::new() } else { format!("option undo E{undo}\n") };
-        let head = format!("{head}quorum 1: 1 2\nquorum 2: 2 3\nquorum 3: 3 1\nquorum 4: 4 1 2\n");
-        let mut story: Vec<String> = head.lines().map(str::to_owned).chain(lines).collect();
+        let head = format!(
+            "{head}sessions\nquorum 1: 1 2\nquorum 2: 2 3\nquorum 3: 3 1\nquorum 4: 4 1 2\n"
+        );
+        let lines = lines.iter().flat_map(|line| line.lines());
+        let mut story: Vec<String> = head.lines().chain(lines).map(str::to_owned).collect();
         loop {
             match bless(&story.join("\n")) {
                 Ok(blessed) => {

@@ -5,7 +5,7 @@ use quorate_protocol::ClaimId;
 use super::command::{Channel, Check, Place, Who};
 use super::error::Fault;
 use super::run::Stage;
-use crate::{Standpoint, Subject};
+use crate::{Lane, Standpoint, Subject};
 
 impl<P: Subject> Stage<P> {
     /// Whether things are as the script says.
@@ -15,7 +15,7 @@ impl<P: Subject> Stage<P> {
             Check::Has(channel, kind) => self.has(*channel, kind),
             Check::Empty(channel) => {
                 let expected = || format!("nothing under way on {channel}");
-                match self.world.under_way(channel.from, channel.to).next() {
+                match self.under_way(*channel).next() {
                     None => Ok(()),
                     Some(message) => unmet(expected(), format!("there is `{message}`")),
                 }
@@ -62,13 +62,18 @@ impl<P: Subject> Stage<P> {
     }
 
     fn has(&self, channel: Channel, kind: &str) -> Result<(), Fault> {
-        let Channel { from, to } = channel;
-        let kinds: Vec<_> = self.world.under_way(from, to).map(P::kind).collect();
+        let kinds: Vec<_> = self.under_way(channel).map(P::kind).collect();
         if kinds.contains(&kind) {
             return Ok(());
         }
         let there = if kinds.is_empty() { "nothing".to_owned() } else { kinds.join(", ") };
         unmet(format!("a {kind} on {channel}"), format!("there is {there}"))
+    }
+
+    /// What is under way in either lane of a channel.
+    fn under_way(&self, Channel { from, to }: Channel) -> impl Iterator<Item = &P::Message> {
+        let lane = move |lane| self.world.under_way(from, to, lane);
+        [Lane::Up, Lane::Down].into_iter().flat_map(lane)
     }
 
     fn busy(&self) -> String {

@@ -6,7 +6,7 @@ use quorate_quorum::{Kind, Listed, QuorumSystem, SiteId, SiteSet, build};
 
 use super::error::{Fault, ScriptError};
 use super::parse::{Statement, refused};
-use crate::{Setting, Subject, Visitor, visit};
+use crate::{Contract, Setting, Subject, Visitor, visit};
 
 /// The cluster of a script: which protocol, with which switches, on which quorums.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Cluster {
     pub settings: Vec<Setting>,
     /// Its sites and their quorums.
     pub quorums: Arc<dyn QuorumSystem>,
+    /// Its sessions; `None` in the papers' world, where channels never fail.
+    pub sessions: Option<Contract>,
 }
 
 /// The settings as they come, each with its line.
@@ -27,6 +29,7 @@ pub(super) struct Settings {
     kind: Option<(usize, Kind)>,
     listed: Vec<(usize, SiteId, SiteSet)>,
     options: Vec<(usize, Setting)>,
+    sessions: Option<(usize, Contract)>,
 }
 
 impl Settings {
@@ -34,6 +37,7 @@ impl Settings {
     pub(super) fn add(&mut self, line: usize, statement: Statement) -> Result<(), ScriptError> {
         let before = match statement {
             Statement::Protocol(name) => set(&mut self.protocol, line, name, "the protocol"),
+            Statement::Sessions(contract) => set(&mut self.sessions, line, contract, "`sessions`"),
             Statement::Sites(n) => set(&mut self.sites, line, n, "the number of sites"),
             Statement::QuorumKind(kind) => match self.listed.first() {
                 Some(&(before, ..)) => twice("a quorum", before),
@@ -76,7 +80,8 @@ impl Settings {
             settings.push(setting);
             known(&settings).map_err(|why| Fault::Refused(why).at(line))?;
         }
-        Ok(Cluster { protocol, settings, quorums })
+        let sessions = self.sessions.map(|(_, contract)| contract);
+        Ok(Cluster { protocol, settings, quorums, sessions })
     }
 
     fn quorums(&self, end: usize) -> Result<Arc<dyn QuorumSystem>, ScriptError> {

@@ -3,6 +3,8 @@
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
 
+use crate::Fault;
+
 /// A line at the margin that does something or checks something, with the trace below it.
 #[derive(Clone, Debug)]
 pub struct Command {
@@ -47,6 +49,7 @@ pub(super) enum Action {
     Settle,
     Heal,
     Clock(SiteId, u64),
+    Suffer(Fault),
 }
 
 /// Something to be true.
@@ -123,6 +126,11 @@ impl Deed {
         matches!(self, Deed::Act { action: Action::Clock(..), .. })
     }
 
+    /// Whether it needs sessions.
+    pub(super) fn is_fault(&self) -> bool {
+        matches!(self, Deed::Act { action: Action::Suffer(_), .. })
+    }
+
     /// The sites it names.
     pub(super) fn sites(&self) -> Vec<SiteId> {
         match self {
@@ -134,6 +142,7 @@ impl Deed {
                     vec![channel.from, channel.to]
                 }
                 Action::Clock(site, _) => vec![*site],
+                Action::Suffer(fault) => fault.sites(),
                 Action::Settle | Action::Heal => vec![],
             },
             Deed::Expect(check) => match check {

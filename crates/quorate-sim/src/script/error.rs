@@ -46,6 +46,8 @@ pub enum Fault {
     UnknownCommand(String),
     /// A command of whole sites: a protocol alone cannot follow it.
     NotYet(String),
+    /// A fault where the settings name no sessions.
+    NoSessions(String),
     /// The command is known, but not in this form.
     Form {
         /// What was written.
@@ -118,6 +120,9 @@ impl fmt::Display for Fault {
             Self::NotYet(word) => {
                 write!(f, "`{word}` needs whole sites, not yet driven by scripts; ")?;
                 write!(f, "expected one of {commands}")
+            }
+            Self::NoSessions(text) => {
+                write!(f, "`{text}` needs sessions; expected `sessions` above the first command")
             }
             Self::Form { found, expected } => {
                 write!(f, "`{found}` is not understood; expected `{expected}`")

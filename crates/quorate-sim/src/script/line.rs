@@ -68,13 +68,15 @@ pub(super) struct Recorder {
     pub(super) shown: Vec<Line>,
     number: usize,
     quietly: bool,
+    /// Whether what is seen follows from a fault, whose line the script has instead.
+    after_fault: bool,
 }
 
 impl Recorder {
     /// Gets ready for the command in line `number`.
     pub(super) fn begin(&mut self, number: usize, quietly: bool) {
         self.shown.clear();
-        (self.number, self.quietly) = (number, quietly);
+        (self.number, self.quietly, self.after_fault) = (number, quietly, false);
     }
 }
 
@@ -83,12 +85,18 @@ impl<P: Subject> Observer<P> for Recorder {
         match event {
             // The script says so itself.
             Event::Acquires(..) | Event::Releases(..) | Event::GivesUp(..) => return,
+            Event::Suffers(_) => {
+                self.after_fault = true;
+                return;
+            }
             Event::Sends { from, to, message } if from != to => {
                 *self.tally.messages.entry(P::kind(message)).or_default() += 1;
             }
             Event::Enters(..) => self.tally.served += 1,
             _ => {}
         }
+        self.after_fault &= depth > 0;
+        let depth = depth - usize::from(self.after_fault);
         if !self.quietly {
             self.shown.push(Line::of_event(self.number, depth + 1, event));
         } else if event.is_outcome() {

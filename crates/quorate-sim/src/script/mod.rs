@@ -71,6 +71,7 @@ impl Script {
         let first = commands.first().map_or(1, |command| command.line);
         let script = Self { cluster: settings.finish(first)?, commands };
         script.check_sites()?;
+        script.check_sessions()?;
         script.check_claims()?;
         Ok(script)
     }
@@ -109,6 +110,14 @@ impl Script {
             }
         }
         Ok(())
+    }
+
+    fn check_sessions(&self) -> Result<(), ScriptError> {
+        let fault = self.commands.iter().find(|command| command.deed.is_fault());
+        match fault.filter(|_| self.cluster.sessions.is_none()) {
+            Some(command) => Err(Fault::NoSessions(command.text.clone()).at(command.line)),
+            None => Ok(()),
+        }
     }
 
     fn check_claims(&self) -> Result<(), ScriptError> {

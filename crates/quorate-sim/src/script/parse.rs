@@ -7,15 +7,16 @@ use quorate_quorum::{Kind, QuorumError, QuorumLine, SiteId, SiteSet};
 
 use super::command::{Action, Channel, Check, Deed, Place, Who};
 use super::error::Fault;
-use crate::{PROPERTIES, Setting};
+use crate::{Contract, Fault as Mishap, PROPERTIES, Setting};
 
 /// The commands, as an error lists them.
-pub(super) const COMMANDS: [&str; 13] = [
+pub(super) const COMMANDS: [&str; 22] = [
     "protocol",
     "sites",
     "quorum",
     "clock",
     "option",
+    "sessions",
     "S acquires",
     "S releases",
     "S gives up",
@@ -23,12 +24,24 @@ pub(super) const COMMANDS: [&str; 13] = [
     "hold",
     "settle",
     "heal",
+    "S hears nothing of A",
+    "S loses its session at A",
+    "A closes the session of S",
+    "A opens a session of S",
+    "S has a session at A",
+    "crash",
+    "restart",
+    "S leaves its quarantine",
     "expect",
 ];
 
 /// Commands of whole sites.
-const LATER: [&str; 8] =
-    ["drop", "cut", "advance", "crash", "restart", "pause", "resume", "expire"];
+const LATER: [&str; 6] = ["drop", "cut", "advance", "pause", "resume", "expire"];
+
+const SESSIONS: &str = "sessions [no-reopen] [no-restart] [fences N]";
+
+/// A larger step would serve no story, and could run over.
+const FENCES_MAX: u64 = 1 << 32;
 
 const EXPECT: &str = "expect S inside|waiting|idle|lost, expect A -> B has KIND, \
     expect A -> B empty, expect quiet, expect messages N, expect broken PROPERTY";
@@ -41,6 +54,7 @@ pub(super) enum Statement {
     QuorumOf(SiteId, SiteSet),
     QuorumKind(Kind),
     Option(Setting),
+    Sessions(Contract),
     Do(Deed),
 }
 
@@ -52,6 +66,7 @@ impl Statement {
             Self::Sites(_) => "sites",
             Self::QuorumOf(..) | Self::QuorumKind(_) => "quorum",
             Self::Option(_) => "option",
+            Self::Sessions(_) => "sessions",
             Self::Do(_) => "command",
         }
     }
@@ -62,6 +77,7 @@ pub(super) fn statement(text: &str) -> Result<Statement, Fault> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.first().copied() {
         Some("protocol" | "sites" | "quorum" | "option") => setting(text, &words),
+        Some("sessions") => sessions(text, &words[1..]),
         Some("expect") => check(text, &words[1..]).map(|check| Statement::Do(Deed::Expect(check))),
         Some(word) if LATER.contains(&word) => Err(Fault::NotYet(word.to_owned())),
         _ => {
@@ -98,6 +114,33 @@ fn setting(text: &str, words: &[&str]) -> Result<Statement, Fault> {
     }
 }
 
+/// Sessions that come back, sites too, and fence ceilings moved on by two, unless the words say
+/// otherwise.
+fn sessions(text: &str, mut words: &[&str]) -> Result<Statement, Fault> {
+    let mut contract = Contract { reopens: true, restarts: true, fence_block: 2 };
+    loop {
+        words = match words {
+            [] => return Ok(Statement::Sessions(contract)),
+            ["no-reopen", rest @ ..] => {
+                contract.reopens = false;
+                rest
+            }
+            ["no-restart", rest @ ..] => {
+                contract.restarts = false;
+                rest
+            }
+            ["fences", block, rest @ ..] => {
+                let block = number(block, text, SESSIONS)?;
+                contract.fence_block = Some(block)
+                    .filter(|block| (1..=FENCES_MAX).contains(block))
+                    .ok_or_else(|| form(text, SESSIONS))?;
+                rest
+            }
+            _ => return Err(form(text, SESSIONS)),
+        }
+    }
+}
+
 /// What the crate of quorums says, without the line number it does not know.
 pub(super) fn refused(error: QuorumError) -> Fault {
     Fault::Refused(match error {
@@ -119,6 +162,10 @@ fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
             Ok(Action::Deliver(channel(from, to)?, Some((*kind).to_owned())))
         }
         ["deliver", ..] => Err(form(text, "deliver A -> B [KIND]")),
+        ["crash", at] => Ok(Action::Suffer(Mishap::Crash(site(at)?))),
+        ["crash", ..] => Err(form(text, "crash S")),
+        ["restart", at] => Ok(Action::Suffer(Mishap::Restart(site(at)?))),
+        ["restart", ..] => Err(form(text, "restart S")),
         ["clock", at, "=", time] => {
             Ok(Action::Clock(site(at)?, number(time, text, "clock S = 5")?))
         }
@@ -131,12 +178,41 @@ fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
         [_, "releases", ..] => Err(form(text, "S releases")),
         [subject, "gives", "up"] => Ok(Action::GiveUp(who(subject)?)),
         [_, "gives", ..] => Err(form(text, "S gives up")),
+        [at, "hears" | "loses" | "closes" | "opens" | "has" | "leaves", ..] => {
+            site(at)?;
+            mishap(text, words)
+        }
         [subject, verb, ..] if who(subject).is_ok() => {
             Err(Fault::UnknownCommand((*verb).to_owned()))
         }
         [word, ..] => Err(Fault::UnknownCommand((*word).to_owned())),
         [] => Err(Fault::UnknownCommand(String::new())),
     }
+}
+
+/// What becomes of a session, in the words of a trace.
+fn mishap(text: &str, words: &[&str]) -> Result<Action, Fault> {
+    let fault = match words {
+        [client, "hears", "nothing", "of", server] => Mishap::Silence(site(client)?, site(server)?),
+        [client, "loses", "its", "session", "at", server] => {
+            Mishap::Lose(site(client)?, site(server)?)
+        }
+        [server, "closes", "the", "session", "of", client] => {
+            Mishap::Close(site(client)?, site(server)?)
+        }
+        [server, "opens", "a", "session", "of", client] => {
+            Mishap::Reopen(site(client)?, site(server)?)
+        }
+        [client, "has", "a", "session", "at", server] => Mishap::Open(site(client)?, site(server)?),
+        [at, "leaves", "its", "quarantine"] => Mishap::Clear(site(at)?),
+        [_, "hears", ..] => return Err(form(text, "S hears nothing of A")),
+        [_, "loses", ..] => return Err(form(text, "S loses its session at A")),
+        [_, "closes", ..] => return Err(form(text, "A closes the session of S")),
+        [_, "opens", ..] => return Err(form(text, "A opens a session of S")),
+        [_, "has", ..] => return Err(form(text, "S has a session at A")),
+        _ => return Err(form(text, "S leaves its quarantine")),
+    };
+    Ok(Action::Suffer(fault))
 }
 
 fn check(text: &str, words: &[&str]) -> Result<Check, Fault> {

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use quorate_protocol::ClaimId;
 
-use super::Script;
 use super::command::{Action, Channel, Check, Command, Deed, Who};
 use super::error::{Fault, ScriptError};
 use super::line::{Line, Recorder, Tally};
-use crate::{Breach, Lane, Standpoint, Subject, Visitor, World};
+use super::{Cluster, Script};
+use crate::{Breach, Fault as Mishap, Lane, Standpoint, Subject, Visitor, World};
 
 /// No story needs more deliveries in one `settle`.
 const DELIVERIES_MAX: usize = 1_000_000;
@@ -34,7 +34,11 @@ impl Visitor for Play<'_> {
     type Output = Result<Report, ScriptError>;
 
     fn visit<P: Subject>(mut self, options: P::Options) -> Self::Output {
-        let world = World::<P>::new(&self.script.cluster.quorums, &options);
+        let Cluster { quorums, sessions, .. } = &self.script.cluster;
+        let world = match *sessions {
+            None => World::<P>::new(quorums, &options),
+            Some(contract) => World::with_sessions(quorums, &options, contract),
+        };
         let (recorder, broken, held) = (Recorder::default(), None, BTreeSet::new());
         let mut stage = Stage { world, recorder, broken, held };
         for (at, command) in self.script.commands.iter().enumerate() {
@@ -111,10 +115,16 @@ impl<P: Subject> Stage<P> {
                 self.world.set_clock(*site, *time);
                 Ok(())
             }
+            Action::Suffer(fault) => self.suffer(*fault),
         }
     }
 
     fn acquire(&mut self, who: Who, words: &[String]) -> Result<(), Fault> {
+        if !self.world.is_up(who.site) {
+            let (who, site) = (who, who.site);
+            let why = format!("{who} cannot acquire: it has crashed; expected `restart {site}`");
+            return Err(Fault::Impossible(why));
+        }
         let next = ClaimId(self.world.claims_made(who.site) + 1);
         if who.claim.is_some_and(|claim| claim != next) {
             let why = format!("the next claim of {} is {}/{}", who.site, who.site, next.0);
@@ -152,16 +162,50 @@ impl<P: Subject> Stage<P> {
 
     fn deliver(&mut self, channel: Channel, kind: Option<&str>) -> Result<(), Fault> {
         let Channel { from, to } = channel;
-        let Some(message) = self.world.under_way(from, to).next() else {
-            return Err(Fault::Impossible(format!("nothing is under way on {channel}")));
-        };
-        if let Some(kind) = kind
-            && P::kind(message) != kind
-        {
-            let actual = format!("`{message}` comes first");
-            return Err(Fault::Unmet { expected: format!("a {kind} on {channel}"), actual });
+        let lane = self.lane(channel, kind)?;
+        if !self.world.busy_channels().any(|busy| busy == (from, to, lane)) {
+            let first = Mishap::Open(to, from);
+            let why = format!("{to} does not know of its new session; expected `{first}` first");
+            return Err(Fault::Impossible(why));
         }
-        self.world.deliver((from, to, Lane::Up), &mut self.recorder);
+        self.world.deliver((from, to, lane), &mut self.recorder);
+        Ok(())
+    }
+
+    /// The lane of a channel whose next message is meant.
+    fn lane(&self, channel: Channel, kind: Option<&str>) -> Result<Lane, Fault> {
+        let next = |lane| {
+            let next = self.world.under_way(channel.from, channel.to, lane).next();
+            next.map(|message| (lane, message))
+        };
+        let next: Vec<_> = [Lane::Up, Lane::Down].into_iter().filter_map(next).collect();
+        let meant = |&&(_, message): &&(Lane, &P::Message)| kind == Some(P::kind(message));
+        match (&next[..], kind) {
+            ([], _) => Err(Fault::Impossible(format!("nothing is under way on {channel}"))),
+            (&[(lane, _)], None) => Ok(lane),
+            ([(_, up), (_, down), ..], None) => Err(Fault::Impossible(format!(
+                "two sessions carry messages on {channel}, `{up}` and `{down}`; expected \
+                 `deliver {channel} {}` or `deliver {channel} {}`",
+                P::kind(up),
+                P::kind(down)
+            ))),
+            (next, Some(kind)) => match next.iter().find(meant) {
+                Some(&(lane, _)) => Ok(lane),
+                None => {
+                    let first: Vec<_> = next.iter().map(|(_, m)| format!("`{m}`")).collect();
+                    let verb = if first.len() > 1 { "come" } else { "comes" };
+                    let actual = format!("{} {verb} first", first.join(" and "));
+                    Err(Fault::Unmet { expected: format!("a {kind} on {channel}"), actual })
+                }
+            },
+        }
+    }
+
+    fn suffer(&mut self, fault: Mishap) -> Result<(), Fault> {
+        if let Some(why) = self.world.refusal(fault) {
+            return Err(Fault::Impossible(why));
+        }
+        self.world.suffer(fault, &mut self.recorder);
         Ok(())
     }
 
@@ -169,16 +213,16 @@ impl<P: Subject> Stage<P> {
     fn settle(&mut self) -> Result<(), Fault> {
         let mut delivered = 0;
         loop {
-            let busy = self.world.busy_channels().map(|(from, to, _)| Channel { from, to });
-            let free: Vec<Channel> = busy.filter(|channel| !self.held.contains(channel)).collect();
+            let free = |&(from, to, _): &_| !self.held.contains(&Channel { from, to });
+            let free: Vec<_> = self.world.busy_channels().filter(free).collect();
             if free.is_empty() {
                 return Ok(());
             }
             if delivered >= DELIVERIES_MAX {
                 return Err(Fault::Endless(delivered));
             }
-            for Channel { from, to } in free {
-                self.world.deliver((from, to, Lane::Up), &mut self.recorder);
+            for lane in free {
+                self.world.deliver(lane, &mut self.recorder);
                 delivered += 1;
             }
         }

@@ -6,7 +6,7 @@ use quorate_protocol::{Basis, ClaimId, Input, Ours, SessionNo};
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::links::{Fate, Link};
-use super::{Node, Standpoint, World};
+use super::{Contract, Node, Standpoint, World};
 use crate::channels::Lane;
 use crate::{Event, Observer, Subject};
 
@@ -31,7 +31,32 @@ pub enum Fault {
     Clear(SiteId),
 }
 
+/// How much may go wrong in one history, and whether it is mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Faults {
+    /// How many sessions may be lost.
+    pub lose: u32,
+    /// How many sessions may fall silent.
+    pub silent: u32,
+    /// How many sites may crash.
+    pub crash: u32,
+    /// What becomes of them.
+    pub contract: Contract,
+}
+
 impl Fault {
+    /// The sites it names.
+    pub(crate) fn sites(self) -> Vec<SiteId> {
+        match self {
+            Fault::Silence(client, server)
+            | Fault::Lose(client, server)
+            | Fault::Close(client, server)
+            | Fault::Reopen(client, server)
+            | Fault::Open(client, server) => vec![client, server],
+            Fault::Crash(site) | Fault::Restart(site) | Fault::Clear(site) => vec![site],
+        }
+    }
+
     /// The site that notices it.
     pub fn site(self) -> SiteId {
         match self {
@@ -106,6 +131,12 @@ impl<P: Subject> World<P> {
     /// Whether the session can fall silent, or be lost.
     pub fn is_open(&self, client: SiteId, server: SiteId) -> bool {
         self.links.get(client, server).fate == Fate::Open
+    }
+
+    /// Whether the client has yet to learn that it has a new session at the server. What the
+    /// server says in it meanwhile waits.
+    pub(crate) fn is_opening(&self, client: SiteId, server: SiteId) -> bool {
+        self.links.get(client, server).fate == Fate::Opening
     }
 
     /// Whether the client has heard nothing of the server for half a lease.

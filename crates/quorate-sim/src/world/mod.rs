@@ -2,6 +2,7 @@
 
 mod faults;
 mod links;
+mod refusal;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +19,7 @@ use crate::channels::{Channels, Lane};
 use crate::property::{Judge, Standing};
 use crate::{Breach, Event, Observer, Subject};
 
-pub use self::faults::Fault;
+pub use self::faults::{Fault, Faults};
 
 /// A protocol at every site of a cluster, and the channels between them.
 ///
@@ -181,13 +182,18 @@ impl<P: Subject> World<P> {
     /// The channels that can deliver something.
     pub fn busy_channels(&self) -> impl Iterator<Item = (SiteId, SiteId, Lane)> + '_ {
         // What a new session carries waits until its client knows that it has one.
-        let blocked = |from, to| self.links.get(to, from).fate == Fate::Opening;
-        self.channels.busy().filter(move |&(from, to, lane)| lane == Lane::Up || !blocked(from, to))
+        let blocked = move |from, to, lane| lane == Lane::Down && self.is_opening(to, from);
+        self.channels.busy().filter(move |&(from, to, lane)| !blocked(from, to, lane))
     }
 
-    /// What is under way in a channel of the papers' world, the next message first.
-    pub fn under_way(&self, from: SiteId, to: SiteId) -> impl Iterator<Item = &P::Message> + '_ {
-        self.channels.queue(from, to, Lane::Up).into_iter().flatten()
+    /// What is under way in one lane, the next message first. In the papers' world all is `Up`.
+    pub fn under_way(
+        &self,
+        from: SiteId,
+        to: SiteId,
+        lane: Lane,
+    ) -> impl Iterator<Item = &P::Message> + '_ {
+        self.channels.queue(from, to, lane).into_iter().flatten()
     }
 
     /// A caller at `site` asks for the lock.

@@ -1,0 +1,102 @@
+//! Which faults can happen as things stand, and what would have to come first.
+
+use quorate_quorum::SiteId;
+
+use super::World;
+use super::links::Fate;
+use crate::{Fault, Subject};
+
+impl<P: Subject> World<P> {
+    /// Why `fault` cannot happen now, and what can or must come first; `None` if it can.
+    pub fn refusal(&self, fault: Fault) -> Option<String> {
+        if self.contract.is_none() {
+            return Some("there are no sessions here that could end".to_owned());
+        }
+        match fault {
+            Fault::Crash(site) => self.is_down(site, " already"),
+            Fault::Restart(site) if self.is_up(site) => Some(format!("{site} has not crashed")),
+            Fault::Restart(_) => None,
+            Fault::Clear(site) => self.refuse_clear(site),
+            Fault::Silence(client, server)
+            | Fault::Lose(client, server)
+            | Fault::Close(client, server)
+            | Fault::Reopen(client, server)
+            | Fault::Open(client, server)
+                if client == server =>
+            {
+                Some(format!("{client} has no session at itself: nothing can become of it"))
+            }
+            Fault::Silence(client, server) if self.is_silent(client, server) => {
+                Some(format!("{client} hears nothing of {server} already"))
+            }
+            Fault::Silence(client, server) | Fault::Lose(client, server) => {
+                self.refuse_loss(client, server)
+            }
+            Fault::Close(client, server) => self.refuse_close(client, server),
+            Fault::Reopen(client, server) => self.refuse_reopen(client, server),
+            Fault::Open(client, server) if self.is_opening(client, server) => None,
+            Fault::Open(client, server) => {
+                let first = Fault::Reopen(client, server);
+                Some(format!("{server} has no new session of {client}; expected `{first}` first"))
+            }
+        }
+    }
+
+    fn fate(&self, client: SiteId, server: SiteId) -> Fate {
+        self.links.get(client, server).fate
+    }
+
+    fn is_down(&self, site: SiteId, when: &str) -> Option<String> {
+        (!self.is_up(site)).then(|| format!("{site} has crashed{when}"))
+    }
+
+    fn refuse_clear(&self, site: SiteId) -> Option<String> {
+        if !self.is_up(site) || !self.nodes[site.index()].shared.quarantined {
+            return Some(format!("{site} is in no quarantine; it is after `restart {site}`"));
+        }
+        let mut clients = SiteId::all(self.n());
+        let client = clients.find(|&client| self.fate(client, site) == Fate::Orphaned)?;
+        let first = Fault::Lose(client, site);
+        Some(format!(
+            "{client} counts on what {site} lent before it crashed; expected `{first}` first"
+        ))
+    }
+
+    /// For what happens at the client's end while its session is open.
+    fn refuse_loss(&self, client: SiteId, server: SiteId) -> Option<String> {
+        match self.fate(client, server) {
+            Fate::Open | Fate::Orphaned => None,
+            Fate::Lost | Fate::Closed | Fate::Opening => {
+                Some(format!("{client} has no session at {server}"))
+            }
+        }
+    }
+
+    fn refuse_close(&self, client: SiteId, server: SiteId) -> Option<String> {
+        match self.fate(client, server) {
+            Fate::Lost => None,
+            Fate::Open | Fate::Opening => {
+                let first = Fault::Lose(client, server);
+                Some(format!("a session ends at its client first; expected `{first}` first"))
+            }
+            Fate::Orphaned | Fate::Closed => {
+                Some(format!("{server} has no session of {client} to close"))
+            }
+        }
+    }
+
+    fn refuse_reopen(&self, client: SiteId, server: SiteId) -> Option<String> {
+        let first = match self.fate(client, server) {
+            Fate::Closed => {
+                let down = |site| self.is_down(site, &format!("; expected `restart {site}` first"));
+                return down(client).or_else(|| down(server));
+            }
+            Fate::Open | Fate::Opening => {
+                return Some(format!("{server} has a session of {client} already"));
+            }
+            Fate::Lost => Fault::Close(client, server),
+            Fate::Orphaned => Fault::Lose(client, server),
+        };
+        Some(format!("the session before it is not over; expected `{first}` first"))
+    }
+}
