@@ -77,8 +77,7 @@ impl Arbiter {
         }
         let Some(holder) = &self.lock else {
             if site.quarantined || self.asking.is_some() {
-                fail(entry.ticket, out);
-                return self.waiting.insert(entry);
+                return self.queue_for_later(entry, out);
             }
             assert!(self.waiting.is_empty(), "a free arbiter keeps no one waiting");
             return self.lend(site, entry, out);
@@ -104,6 +103,20 @@ impl Arbiter {
         }
         self.waiting.insert(entry);
         self.advise(out);
+    }
+
+    /// Queues a request while nobody can be asked to give way to it.
+    ///
+    /// A head that had overtaken the lost holder was next and knew of no reason to wait. If it is
+    /// overtaken now it must learn of it, as in case 4.
+    /// Scenario: `mutex/session_overtaken_while_asking`.
+    fn queue_for_later(&mut self, entry: Entry, out: &mut Out<Mutex>) {
+        let head = self.waiting.head().filter(|head| entry.rank() < head.rank());
+        if let Some(head) = head.filter(|_| self.asking.is_some()) {
+            fail(head.ticket, out);
+        }
+        fail(entry.ticket, out);
+        self.waiting.insert(entry);
     }
 
     /// A request that came before: what it says of itself is newer, and it has one entry.
