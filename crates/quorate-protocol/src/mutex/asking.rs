@@ -27,7 +27,13 @@ impl Arbiter {
         if self.lock.as_ref().is_some_and(|holder| holder.ticket.site == client) {
             self.lose_holder(site, out);
         } else if let Some(asking) = &mut self.asking {
+            let asked = asking.pending.iter().any(|ticket| ticket.site == client);
             asking.pending.retain(|ticket| ticket.site != client);
+            if asked {
+                // It may have had the permission, and a fence above those skipped before we asked.
+                // Scenario: `mutex/session_fences_of_a_lost_candidate`.
+                site.skip_fences(out);
+            }
             self.conclude(site, out);
         } else if waited {
             self.announce_head(out);
