@@ -2,17 +2,17 @@
 
 use std::net::{TcpListener, ToSocketAddrs};
 use std::num::NonZeroUsize;
-use std::str::FromStr;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use quorate_check::{Faults, Limits, Report, Space, Trace, check, explore};
-use quorate_sim::{Breach, Contract, PROPERTIES, Subject, Visitor, visit};
+use quorate_check::{Limits, Report, Space, Trace, check, explore};
+use quorate_sim::{Breach, PROPERTIES, Subject, Visitor, visit};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Failure, Verdict, say};
 use crate::cluster::{Cluster, ClusterArgs};
+use crate::faults::FaultArgs;
 use crate::figures::{grouped, per_second};
 use crate::hush::hushed;
 use crate::paint::Paint;
@@ -38,15 +38,8 @@ pub(crate) struct Check {
     /// In which order a channel delivers; only `fifo` for now
     #[arg(long, default_value = "fifo")]
     order: String,
-    /// How many sessions may be lost or fall silent, and how many sites may crash, with --site
-    #[arg(long, value_name = "lose=1,silent=1,crash=1", requires = "site")]
-    budget: Option<Budget>,
-    /// A session that is lost is never opened again
-    #[arg(long, requires = "site")]
-    no_reopen: bool,
-    /// A site that crashes never starts again
-    #[arg(long, requires = "site")]
-    no_restart: bool,
+    #[command(flatten)]
+    faults: FaultArgs,
     /// Shows the states in a browser instead, until interrupted
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "localhost:3000")]
     #[arg(conflicts_with = "json")]
@@ -54,37 +47,6 @@ pub(crate) struct Check {
     /// Answers in JSON
     #[arg(long)]
     json: bool,
-}
-
-/// How much may go wrong.
-#[derive(Clone, Copy, Debug, Default)]
-struct Budget {
-    lose: u32,
-    silent: u32,
-    crash: u32,
-}
-
-/// Two fences at a time: small, so that ceilings have to be raised.
-const FENCE_BLOCK: u64 = 2;
-
-impl FromStr for Budget {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut budget = Self::default();
-        for part in text.split(',') {
-            let (name, number) = part.split_once('=').unwrap_or((part, ""));
-            let number =
-                number.parse().map_err(|_| format!("expected NAME=NUMBER, not `{part}`"))?;
-            match name {
-                "lose" => budget.lose = number,
-                "silent" => budget.silent = number,
-                "crash" => budget.crash = number,
-                _ => return Err(format!("unknown fault `{name}`; known: lose, silent, crash")),
-            }
-        }
-        Ok(budget)
-    }
 }
 
 const EXAMPLES: &str = "\
@@ -103,16 +65,12 @@ impl Check {
             let order = &self.order;
             return Err(format!("--order {order}: only `fifo` can be searched for now").into());
         }
+        if let Some(flag) = self.faults.given().filter(|_| !self.cluster.site) {
+            return Err(format!("{flag}: only sessions can end; expected --site too").into());
+        }
         let cluster = self.cluster.resolve(3, 1)?;
         let search = Search { args: self, cluster: &cluster };
         visit(&self.protocol, cluster.settings(), search)?
-    }
-
-    fn faults(&self) -> Faults {
-        let Budget { lose, silent, crash } = self.budget.unwrap_or_default();
-        let (reopens, restarts) = (!self.no_reopen, !self.no_restart);
-        let contract = Contract { reopens, restarts, fence_block: FENCE_BLOCK };
-        Faults { lose, silent, crash, contract }
     }
 
     fn limits(&self) -> Limits {
@@ -137,7 +95,7 @@ impl Visitor for Search<'_> {
             claims: self.cluster.claims::<P>()?,
             requests: self.cluster.requests.clone(),
             gives_up: self.cluster.gives_up(),
-            faults: self.args.cluster.site.then(|| self.args.faults()),
+            faults: self.args.cluster.site.then(|| self.args.faults.faults()),
         };
         if let Some(address) = &self.args.explore {
             return serve(&space, address);
@@ -179,9 +137,7 @@ impl Search<'_> {
             "options": self.cluster.options(),
             "gives_up": self.cluster.gives_up(),
             "site": self.args.cluster.site,
-            "budget": self.args.budget.map(|b| json!({
-                "lose": b.lose, "silent": b.silent, "crash": b.crash,
-            })),
+            "budget": self.args.faults.json(),
             "states": report.states,
             "depth": report.depth,
             "complete": report.complete,

@@ -3,6 +3,7 @@
 mod answer;
 mod check;
 mod cluster;
+mod faults;
 mod figures;
 mod hush;
 mod paint;

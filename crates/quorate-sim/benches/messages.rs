@@ -22,6 +22,7 @@ fn plan(n: usize, callers: usize, requests: u32, delay: Delay) -> Plan<Mutex> {
         gives_up: 0,
         delay,
         skew: false,
+        faults: None,
     }
 }
 

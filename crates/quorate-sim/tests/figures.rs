@@ -32,6 +32,7 @@ fn plan(quorums: &Arc<dyn QuorumSystem>, options: Options, inside: u64) -> Plan<
         gives_up: 0,
         delay: Delay::Constant,
         skew: false,
+        faults: None,
     }
 }
 

@@ -21,6 +21,7 @@ fn plan<P: Subject<Claim = ()>>(quorums: Arc<dyn QuorumSystem>, options: P::Opti
         gives_up: 0,
         delay: Delay::Exponential,
         skew: false,
+        faults: None,
     }
 }
 

@@ -15,6 +15,7 @@ use super::report::Report;
 use super::sweep::{Sum, sweep};
 use crate::answer::{Answer, Failure, Verdict, say, say_lines};
 use crate::cluster::{Cluster, ClusterArgs};
+use crate::faults::FaultArgs;
 use crate::hush::hushed;
 use crate::paint::Paint;
 use crate::progress::{Goal, shown};
@@ -49,7 +50,9 @@ pub(crate) struct Random {
     /// How long a caller stays inside: `3`, or `..3` for anything up to it
     #[arg(long, value_name = "TIME", default_value = "..3")]
     pub(super) inside: Time,
-    /// Which faults happen; only `none` for now
+    #[command(flatten)]
+    pub(super) budget: FaultArgs,
+    /// Which faults happen to whole sites; only `none` for now
     #[arg(long, default_value = "none")]
     pub(super) faults: String,
     /// Shows everything that happens in one run
@@ -74,6 +77,7 @@ Examples:
   quorate sim random --trace                      one run, drawn event by event
   quorate sim random --sites 13 --quorum plane    1000 runs on a projective plane
   quorate sim random --think 0 --inside 0.1 --delay constant --json
+  quorate sim random --budget lose=5,silent=3,crash=2    sessions end, sites crash and restart
 
 Exit status: 0 clean, 1 a property broke or a claim was not served, 2 bad input.";
 
@@ -81,15 +85,19 @@ impl Random {
     /// Runs the simulation and says what came of it.
     pub(crate) fn run(&self) -> Answer {
         if self.cluster.site {
-            let why = "--site: random runs have no sessions yet; `quorate check --site` has";
+            let why = "--site: whole sites are not run yet; --budget ends sessions, as in \
+                `quorate check --site`";
             return Err(why.to_owned().into());
         }
         if self.faults != "none" {
             let faults = &self.faults;
             return Err(format!(
-                "--faults {faults}: faults need whole sites, which are not built yet; only `none`"
+                "--faults {faults}: whole sites are not built yet; only `none`, or --budget"
             )
             .into());
+        }
+        if let (None, Some(flag)) = (&self.budget.budget, self.budget.given()) {
+            return Err(format!("{flag}: nothing goes wrong; expected --budget too").into());
         }
         if self.trace && self.runs() > 1 {
             return Err("--trace shows one run; expected --runs 1".to_owned().into());
@@ -124,6 +132,7 @@ impl Random {
         if self.skew {
             words.push("--skew".to_owned());
         }
+        words.extend(self.budget.flags());
         words.push(format!("--seed {seed} --runs 1 --trace"));
         words.join(" ")
     }
@@ -157,6 +166,7 @@ impl Simulation<'_> {
             gives_up: self.cluster.gives_up(),
             delay: self.delay,
             skew: self.args.skew,
+            faults: self.args.budget.budget.map(|_| self.args.budget.faults()),
         })
     }
 

@@ -43,6 +43,10 @@ impl Report<'_> {
             "seed": self.args.seed,
             "entries": tally.entries,
             "given_up": tally.given_up,
+            "budget": self.args.budget.json(),
+            "faults": tally.faults,
+            "lost": tally.lost,
+            "crashed": tally.crashed,
             "unserved": tally.unserved,
             "failed_runs": self.sum.failed,
             "violations": self.sum.first.iter().map(violation).collect::<Vec<_>>(),
@@ -108,8 +112,24 @@ impl Report<'_> {
             row("entries", grouped(tally.entries), String::new()),
             row("given up", grouped(tally.given_up), String::new()),
             row("unserved", grouped(tally.unserved), String::new()),
-            row("messages per entry", two(ratio(tally.messages, tally.entries)), self.per_member()),
         ];
+        if self.args.budget.given().is_some() {
+            let counts = tally.faults.iter().map(|(fault, count)| format!("{fault} {count}"));
+            rows.extend([
+                row("lost", grouped(tally.lost), "grants, with the sessions they rest on".into()),
+                row("crashed", grouped(tally.crashed), "claims, with the site they wait at".into()),
+                row(
+                    "faults",
+                    grouped(tally.faults.values().sum()),
+                    counts.collect::<Vec<_>>().join(", "),
+                ),
+            ]);
+        }
+        rows.extend([row(
+            "messages per entry",
+            two(ratio(tally.messages, tally.entries)),
+            self.per_member(),
+        )]);
         for (kind, count) in &tally.by_kind {
             rows.push(row(&format!("  {kind}"), two(ratio(*count, tally.entries)), String::new()));
         }

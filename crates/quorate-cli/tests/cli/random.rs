@@ -111,8 +111,37 @@ fn what_does_not_exist_is_refused_with_what_does() {
 #[test]
 fn what_is_not_built_yet_is_refused() {
     quorate("sim random --faults all").refused(&["--faults all", "whole sites", "`none`"]);
-    quorate("sim random --site").refused(&["--site", "check --site"]);
+    quorate("sim random --site").refused(&["--site", "--budget", "check --site"]);
     assert_eq!(quorate("sim random --faults none --runs 1").code, Some(0));
+}
+
+#[test]
+fn faults_strike_within_a_budget_and_are_counted() {
+    let line = "sim random --sites 3 --budget lose=5,silent=3,crash=2 --runs 50";
+    let json = quorate(&format!("{line} --json")).json();
+    assert!(missing(&json, &["budget", "faults", "lost", "crashed"]).is_empty(), "{json}");
+    assert_eq!(json["budget"], json!({"lose": 5, "silent": 3, "crash": 2}));
+    assert_eq!((&json["faults"]["crash"], &json["unserved"]), (&json!(100), &json!(0)));
+    assert!(quorate(line).out.contains("crash 100"), "{}", quorate(line).out);
+    let one = quorate(&format!("{line} --json --threads 1"));
+    assert_eq!(one, quorate(&format!("{line} --json --threads 2")));
+
+    let json = quorate("sim random --budget crash=2 --no-restart --runs 20 --json").json();
+    assert_eq!((&json["faults"]["crash"], &json["faults"]["restart"]), (&json!(40), &json!(null)));
+    quorate("sim random --no-reopen").refused(&["--no-reopen", "--budget"]);
+    quorate("sim random --budget fire=1").refused(&["fire", "lose, silent, crash"]);
+}
+
+#[test]
+fn a_failing_run_with_faults_is_replayed() {
+    let line = "sim random --sites 3 --budget lose=5 --no-restart --option undo=both-halves";
+    let done = quorate(&format!("{line} --runs 200"));
+    assert_eq!(done.code, Some(1), "{}", done.out);
+    let replay = done.out.lines().find_map(|line| line.strip_prefix("replay: quorate ")).unwrap();
+    assert!(replay.contains("--budget lose=5,silent=0,crash=0 --no-restart"), "{replay}");
+    let again = quorate(replay);
+    assert_eq!(again.code, Some(1));
+    assert!(again.out.contains("loses its session at"), "{}", again.out);
 }
 
 #[test]

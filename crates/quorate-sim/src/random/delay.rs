@@ -8,6 +8,7 @@ use quorate_quorum::SiteId;
 
 use super::T;
 use super::chance::{Chance, mix};
+use crate::Lane;
 
 /// The distribution of message delays; the mean is [`T`] in each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub(super) struct Post {
     delay: Delay,
     skew: bool,
     seed: u64,
-    last: Vec<BTreeMap<SiteId, Tick>>,
+    last: Vec<BTreeMap<(SiteId, Lane), Tick>>,
 }
 
 impl Post {
@@ -56,8 +57,7 @@ impl Post {
     pub(super) fn arrival(
         &mut self,
         now: Tick,
-        from: SiteId,
-        to: SiteId,
+        (from, to, lane): (SiteId, SiteId, Lane),
         chance: &mut Chance,
     ) -> Tick {
         let delay = match self.delay {
@@ -69,7 +69,7 @@ impl Post {
         if self.delay == Delay::Constant {
             return arrival; // in order already
         }
-        let last = self.last[from.index()].entry(to).or_default();
+        let last = self.last[from.index()].entry((to, lane)).or_default();
         *last = arrival.max(*last);
         *last
     }

@@ -2,19 +2,21 @@
 
 mod chance;
 mod delay;
+mod strikes;
 mod tally;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use quorate_protocol::{ClaimId, Tick};
+use quorate_protocol::{ClaimId, SessionNo, Tick};
 use quorate_quorum::{QuorumSystem, SiteId};
 
 use self::chance::Chance;
 use self::delay::Post;
+use self::strikes::Strikes;
 use self::tally::Counter;
-use crate::{Breach, Event, Lane, Observer, Standpoint, Subject, World};
+use crate::{Breach, Event, Fault, Faults, Lane, Observer, Standpoint, Subject, World};
 
 pub use self::delay::Delay;
 pub use self::tally::Tally;
@@ -36,6 +38,13 @@ impl Span {
         match self {
             Span::Fixed(ticks) => ticks,
             Span::UpTo(most) => chance.below(most + 1),
+        }
+    }
+
+    /// The longest it can take.
+    fn most(self) -> u64 {
+        match self {
+            Span::Fixed(ticks) | Span::UpTo(ticks) => ticks,
         }
     }
 }
@@ -61,6 +70,8 @@ pub struct Plan<P: Subject> {
     pub delay: Delay,
     /// Whether some channels are always slower than others.
     pub skew: bool,
+    /// What goes wrong; `None` is the papers' world, in which nothing does.
+    pub faults: Option<Faults>,
 }
 
 /// How a run ended.
@@ -90,6 +101,7 @@ pub struct Outcome {
 ///     gives_up: 0,
 ///     delay: Delay::Exponential,
 ///     skew: false,
+///     faults: None,
 /// };
 /// let outcome = run(&plan, 7, &mut Unwatched);
 /// assert_eq!((outcome.tally.entries, outcome.tally.unserved), (10, 0));
@@ -101,6 +113,7 @@ pub fn run<P: Subject>(plan: &Plan<P>, seed: u64, watch: &mut impl TimedObserver
     for site in SiteId::all(run.world.n()) {
         run.think(site);
     }
+    run.plan_strikes();
     while run.world.breach().is_none() && run.happen(watch) {}
     run.counter.tally.unserved = run.world.waiting() as u64;
     run.counter.tally.elapsed_ticks = run.world.now().0;
@@ -120,10 +133,24 @@ impl<P: Subject> TimedObserver<P> for crate::Unwatched {
 /// What is due at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
-    Deliver(SiteId, SiteId),
-    Acquire(SiteId),
+    /// A message, unless the session it was sent in has ended.
+    Deliver(SiteId, SiteId, Lane, SessionNo),
+    /// The next claim of a site, unless the site has crashed since.
+    Acquire(SiteId, u32),
     Release(SiteId, ClaimId),
     GiveUp(SiteId, ClaimId),
+    /// A fault of this kind strikes somewhere.
+    Strike(Strike),
+    /// A fault that must follow from others.
+    Suffer(Fault),
+}
+
+/// What can strike without a reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Strike {
+    Lose,
+    Silent,
+    Crash,
 }
 
 /// A run that is under way.
@@ -138,22 +165,30 @@ struct Run<'a, P: Subject> {
     counter: Counter,
     news: Vec<News>,
     gives_up_left: u32,
+    strikes: Strikes,
 }
 
 /// What an action led to that the run has to plan for.
 #[derive(Clone, Copy, Debug)]
 enum News {
-    Sent(SiteId, SiteId),
+    Sent(SiteId, SiteId, Lane),
     Entered(SiteId, ClaimId),
+    Lost(SiteId),
 }
 
 impl<'a, P: Subject> Run<'a, P> {
     fn new(plan: &'a Plan<P>, seed: u64) -> Self {
         let n = plan.quorums.n();
         assert_eq!(plan.requests.len(), n, "a plan names the requests of every site");
+        let world = match plan.faults {
+            None => World::new(&plan.quorums, &plan.options),
+            Some(Faults { contract, .. }) => {
+                World::with_sessions(&plan.quorums, &plan.options, contract)
+            }
+        };
         Self {
             plan,
-            world: World::new(&plan.quorums, &plan.options),
+            world,
             chance: Chance::new(seed),
             post: Post::new(n, plan.delay, plan.skew, seed),
             agenda: BinaryHeap::new(),
@@ -161,6 +196,7 @@ impl<'a, P: Subject> Run<'a, P> {
             counter: Counter::new(n),
             news: Vec::new(),
             gives_up_left: plan.gives_up,
+            strikes: Strikes::new(n),
         }
     }
 
@@ -177,7 +213,7 @@ impl<'a, P: Subject> Run<'a, P> {
     fn think(&mut self, site: SiteId) {
         if self.world.claims_made(site) < self.plan.requests[site.index()] {
             let ticks = self.plan.think.draw(&mut self.chance);
-            self.plan_for(self.in_ticks(ticks), Due::Acquire(site));
+            self.plan_for(self.in_ticks(ticks), Due::Acquire(site, self.strikes.crashes(site)));
         }
     }
 
@@ -185,33 +221,65 @@ impl<'a, P: Subject> Run<'a, P> {
     fn happen(&mut self, watch: &mut impl TimedObserver<P>) -> bool {
         let Some(Reverse((at, _, due))) = self.agenda.pop() else { return false };
         self.world.set_now(at);
-        let mut desk = Desk { now: at, counter: &mut self.counter, news: &mut self.news, watch };
         match due {
-            Due::Deliver(from, to) => {
-                let arrived = self.world.deliver((from, to, Lane::Up), &mut desk);
-                assert!(arrived, "a planned message is under way");
-            }
-            Due::Acquire(site) => {
-                let turn = self.world.claims_made(site) as usize % self.plan.claims.len();
-                let claim = self.plan.claims[turn].clone();
-                // A site without a quorum cannot ask; its claims count for nothing.
-                if let Ok(claim) = self.world.acquire(site, claim, &mut desk) {
-                    self.consider_giving_up(site, claim);
+            Due::Deliver(from, to, lane, number) => self.deliver(from, to, lane, number, watch),
+            Due::Acquire(site, crashes) => {
+                if crashes == self.strikes.crashes(site) {
+                    self.acquire(site, watch);
                 }
             }
             Due::Release(site, claim) => {
-                self.world.release(site, claim, &mut desk).expect("the caller is inside");
-                self.think(site);
-            }
-            Due::GiveUp(site, claim) => {
-                if self.world.standpoint(site, claim) == Some(Standpoint::Waiting) {
-                    self.world.give_up(site, claim, &mut desk).expect("the caller waits");
+                // It may have been lost, or its site may have crashed.
+                if self.world.standpoint(site, claim) == Some(Standpoint::Inside) {
+                    let (world, mut desk) = self.desk(watch);
+                    world.release(site, claim, &mut desk).expect("the caller is inside");
                     self.think(site);
                 }
             }
+            Due::GiveUp(site, claim) => {
+                if self.world.standpoint(site, claim) == Some(Standpoint::Waiting) {
+                    let (world, mut desk) = self.desk(watch);
+                    world.give_up(site, claim, &mut desk).expect("the caller waits");
+                    self.think(site);
+                }
+            }
+            Due::Strike(strike) => self.strike(strike, watch),
+            Due::Suffer(fault) => self.suffer_if_owed(fault, watch),
         }
         self.take_in_news();
         true
+    }
+
+    /// The world, and where its events go.
+    fn desk<'b, W>(&'b mut self, watch: &'b mut W) -> (&'b mut World<P>, Desk<'b, W>) {
+        let (now, sessions) = (self.world.now(), self.plan.faults.is_some());
+        let (counter, news) = (&mut self.counter, &mut self.news);
+        (&mut self.world, Desk { now, sessions, counter, news, watch })
+    }
+
+    fn acquire(&mut self, site: SiteId, watch: &mut impl TimedObserver<P>) {
+        let turn = self.world.claims_made(site) as usize % self.plan.claims.len();
+        let claim = self.plan.claims[turn].clone();
+        let (world, mut desk) = self.desk(watch);
+        // A site without a quorum cannot ask; its claims count for nothing.
+        if let Ok(claim) = world.acquire(site, claim, &mut desk) {
+            self.consider_giving_up(site, claim);
+        }
+    }
+
+    fn deliver(
+        &mut self,
+        from: SiteId,
+        to: SiteId,
+        lane: Lane,
+        number: SessionNo,
+        watch: &mut impl TimedObserver<P>,
+    ) {
+        let (client, server) = ends(from, to, lane);
+        let (world, mut desk) = self.desk(watch);
+        let ended = number != world.session(client, server);
+        let arrived = !ended && world.deliver((from, to, lane), &mut desk);
+        assert!(arrived || desk.sessions, "a planned message is under way");
     }
 
     /// Every fourth caller is impatient, as long as some may give up.
@@ -223,14 +291,23 @@ impl<'a, P: Subject> Run<'a, P> {
         }
     }
 
+    /// Plans the arrival of a message. What is said in a session that its client does not know of
+    /// yet is planned when it does.
+    fn send(&mut self, from: SiteId, to: SiteId, lane: Lane) {
+        let (client, server) = ends(from, to, lane);
+        if lane == Lane::Up || !self.world.is_opening(client, server) {
+            let now = self.world.now();
+            let at = self.post.arrival(now, (from, to, lane), &mut self.chance);
+            let number = self.world.session(client, server);
+            self.plan_for(at, Due::Deliver(from, to, lane, number));
+        }
+    }
+
     fn take_in_news(&mut self) {
-        let now = self.world.now();
         for news in std::mem::take(&mut self.news) {
             match news {
-                News::Sent(from, to) => {
-                    let at = self.post.arrival(now, from, to, &mut self.chance);
-                    self.plan_for(at, Due::Deliver(from, to));
-                }
+                News::Sent(from, to, lane) => self.send(from, to, lane),
+                News::Lost(site) => self.think(site),
                 News::Entered(site, claim) => {
                     let ticks = self.plan.inside.draw(&mut self.chance);
                     self.plan_for(self.in_ticks(ticks), Due::Release(site, claim));
@@ -240,9 +317,15 @@ impl<'a, P: Subject> Run<'a, P> {
     }
 }
 
+/// The client and the server of the session that carries a lane.
+fn ends(from: SiteId, to: SiteId, lane: Lane) -> (SiteId, SiteId) {
+    if lane == Lane::Up { (from, to) } else { (to, from) }
+}
+
 /// Where the events of an action are counted, passed on, and kept if they call for a plan.
 struct Desk<'a, W> {
     now: Tick,
+    sessions: bool,
     counter: &'a mut Counter,
     news: &'a mut Vec<News>,
     watch: &'a mut W,
@@ -252,7 +335,11 @@ impl<P: Subject, W: TimedObserver<P>> Observer<P> for Desk<'_, W> {
     fn see(&mut self, depth: usize, event: &Event<'_, P>) {
         self.counter.count(self.now, event);
         match *event {
-            Event::Sends { from, to, .. } if from != to => self.news.push(News::Sent(from, to)),
+            Event::Sends { from, to, message } if from != to => {
+                let down = self.sessions && !P::is_for_arbiter(message);
+                self.news.push(News::Sent(from, to, if down { Lane::Down } else { Lane::Up }));
+            }
+            Event::Loses(site, ..) => self.news.push(News::Lost(site)),
             Event::Enters(site, claim, _) => self.news.push(News::Entered(site, claim)),
             _ => {}
         }

@@ -14,6 +14,12 @@ pub struct Tally {
     pub entries: u64,
     /// Claims that were given up.
     pub given_up: u64,
+    /// Grants that were lost before their callers left.
+    pub lost: u64,
+    /// Claims that waited at a site when it crashed.
+    pub crashed: u64,
+    /// What went wrong or was mended, by [`Fault::word`](crate::Fault::word).
+    pub faults: BTreeMap<&'static str, u64>,
     /// Claims that still waited when nothing could happen any more.
     pub unserved: u64,
     /// Messages between different sites.
@@ -35,6 +41,8 @@ impl Tally {
     pub fn add(&mut self, other: &Tally) {
         self.entries += other.entries;
         self.given_up += other.given_up;
+        self.lost += other.lost;
+        self.crashed += other.crashed;
         self.unserved += other.unserved;
         self.messages += other.messages;
         self.handovers += other.handovers;
@@ -43,6 +51,9 @@ impl Tally {
         self.elapsed_ticks += other.elapsed_ticks;
         for (kind, count) in &other.by_kind {
             *self.by_kind.entry(kind).or_default() += count;
+        }
+        for (fault, count) in &other.faults {
+            *self.faults.entry(fault).or_default() += count;
         }
     }
 }
@@ -68,6 +79,8 @@ impl Counter {
             }
             Event::Acquires(site, _) => self.made_at[site.index()] = now,
             Event::Releases(..) => self.left_at = Some(now),
+            Event::Loses(..) => self.tally.lost += 1,
+            Event::Suffers(fault) => *self.tally.faults.entry(fault.word()).or_default() += 1,
             Event::GivesUp(..) => self.tally.given_up += 1,
             Event::Enters(site, claim, _) => self.enter(now, site, claim),
             _ => {}

@@ -45,6 +45,20 @@ pub struct Faults {
 }
 
 impl Fault {
+    /// A word for the kind of fault, for counts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Fault::Silence(..) => "silent",
+            Fault::Lose(..) => "lose",
+            Fault::Close(..) => "close",
+            Fault::Reopen(..) => "reopen",
+            Fault::Open(..) => "open",
+            Fault::Crash(_) => "crash",
+            Fault::Restart(_) => "restart",
+            Fault::Clear(_) => "clear",
+        }
+    }
+
     /// The sites it names.
     pub(crate) fn sites(self) -> Vec<SiteId> {
         match self {
@@ -133,6 +147,11 @@ impl<P: Subject> World<P> {
         self.links.get(client, server).fate == Fate::Open
     }
 
+    /// The number of the client's session at the server: the last one, if it is not open.
+    pub(crate) fn session(&self, client: SiteId, server: SiteId) -> SessionNo {
+        self.links.get(client, server).number
+    }
+
     /// Whether the client has yet to learn that it has a new session at the server. What the
     /// server says in it meanwhile waits.
     pub(crate) fn is_opening(&self, client: SiteId, server: SiteId) -> bool {
@@ -191,7 +210,7 @@ impl<P: Subject> World<P> {
     fn close(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
         self.links.set_fate(client, server, Fate::Closed);
         self.channels.clear(client, server, Lane::Up);
-        self.bury(client, Some(server));
+        self.bury(client, server);
         self.begin(server).shared.sessions.set_theirs(client, None);
         self.tell(server, Input::Closed(client), watch);
     }
@@ -269,7 +288,7 @@ impl<P: Subject> World<P> {
     }
 
     fn clear(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
-        self.bury(site, None);
+        self.bury_all(site);
         self.begin(site).shared.quarantined = false;
         for peer in SiteId::all(self.n()).filter(|&peer| peer != site) {
             let sessions = &mut self.begin(peer).shared.sessions;
@@ -281,17 +300,32 @@ impl<P: Subject> World<P> {
         self.tell(site, Input::Cleared, watch);
     }
 
-    /// A caller of a crashed site stops before `server` closes its session: the client's deadline
-    /// comes first. Without a server: its own site's word is over too.
-    fn bury(&mut self, client: SiteId, server: Option<SiteId>) {
-        let quorums = Arc::clone(&self.fixed.0.1);
+    /// The callers of a crashed site stop before `server` closes its session: the client's
+    /// deadline comes first.
+    fn bury(&mut self, client: SiteId, server: SiteId) {
         for ghost in self.ghosts.iter_mut().filter(|ghost| ghost.site == client) {
-            match server {
-                Some(server) => drop(ghost.vouchers.remove(server)),
-                None => ghost.vouchers = SiteSet::new(),
+            ghost.vouchers.remove(server);
+        }
+        self.drop_ghosts();
+    }
+
+    /// A quarantine outlasts all that was lent before the crash: to the callers of the site itself,
+    /// and to those of sites that crashed too and so never learnt that their session ended.
+    fn bury_all(&mut self, restarted: SiteId) {
+        for ghost in &mut self.ghosts {
+            if ghost.site == restarted {
+                ghost.vouchers = SiteSet::new();
+            } else {
+                ghost.vouchers.remove(restarted);
             }
         }
-        let over = |ghost: &Ghost| ghost.site == client && !quorums.is_quorum(&ghost.vouchers);
+        self.drop_ghosts();
+    }
+
+    /// Who is inside on the word of too few has stopped.
+    fn drop_ghosts(&mut self) {
+        let quorums = Arc::clone(&self.fixed.0.1);
+        let over = |ghost: &Ghost| !quorums.is_quorum(&ghost.vouchers);
         for ghost in self.ghosts.iter().filter(|ghost| over(ghost)) {
             self.judge.on_leave(ghost.site, ghost.claim);
         }

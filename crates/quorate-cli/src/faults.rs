@@ -1,0 +1,88 @@
+//! What may go wrong, as the command line says it.
+
+use std::str::FromStr;
+
+use clap::Args;
+use quorate_sim::{Contract, Faults};
+use serde_json::{Value, json};
+
+/// The flags that say what may go wrong with sessions and sites.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct FaultArgs {
+    /// How many sessions may be lost or fall silent, and how many sites may crash
+    #[arg(long, value_name = "lose=1,silent=1,crash=1")]
+    pub(crate) budget: Option<Budget>,
+    /// A session that is lost is never opened again
+    #[arg(long)]
+    pub(crate) no_reopen: bool,
+    /// A site that crashes never starts again
+    #[arg(long)]
+    pub(crate) no_restart: bool,
+}
+
+/// How much may go wrong.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Budget {
+    lose: u32,
+    silent: u32,
+    crash: u32,
+}
+
+/// Two fences at a time: small, so that ceilings have to be raised.
+const FENCE_BLOCK: u64 = 2;
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut budget = Self::default();
+        for part in text.split(',') {
+            let (name, number) = part.split_once('=').unwrap_or((part, ""));
+            let number =
+                number.parse().map_err(|_| format!("expected NAME=NUMBER, not `{part}`"))?;
+            match name {
+                "lose" => budget.lose = number,
+                "silent" => budget.silent = number,
+                "crash" => budget.crash = number,
+                _ => return Err(format!("unknown fault `{name}`; known: lose, silent, crash")),
+            }
+        }
+        Ok(budget)
+    }
+}
+
+impl FaultArgs {
+    /// The first of these flags that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--budget", self.budget.is_some()),
+            ("--no-reopen", self.no_reopen),
+            ("--no-restart", self.no_restart),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
+    /// What may go wrong.
+    pub(crate) fn faults(&self) -> Faults {
+        let Budget { lose, silent, crash } = self.budget.unwrap_or_default();
+        let (reopens, restarts) = (!self.no_reopen, !self.no_restart);
+        let contract = Contract { reopens, restarts, fence_block: FENCE_BLOCK };
+        Faults { lose, silent, crash, contract }
+    }
+
+    /// The budget for machines; null if there is none.
+    pub(crate) fn json(&self) -> Value {
+        let budget = |b: Budget| json!({"lose": b.lose, "silent": b.silent, "crash": b.crash});
+        self.budget.map_or(Value::Null, budget)
+    }
+
+    /// The flags that give the same again.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let budget = self.budget.map(|Budget { lose, silent, crash }| {
+            format!("--budget lose={lose},silent={silent},crash={crash}")
+        });
+        let no_reopen = self.no_reopen.then(|| "--no-reopen".to_owned());
+        let no_restart = self.no_restart.then(|| "--no-restart".to_owned());
+        budget.into_iter().chain(no_reopen).chain(no_restart).collect()
+    }
+}

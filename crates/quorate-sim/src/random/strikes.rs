@@ -1,0 +1,128 @@
+//! Random runs in which sessions end and sites crash.
+
+use std::collections::BTreeSet;
+
+use quorate_quorum::SiteId;
+
+use super::chance::Chance;
+use super::{Due, Run, Strike, T, TimedObserver};
+use crate::{Fault, Faults, Lane, Standpoint, Subject, World};
+
+/// How often a session or a site is looked for that a fault can strike.
+const TRIES: u32 = 32;
+
+/// What must be remembered of faults.
+#[derive(Debug)]
+pub(super) struct Strikes {
+    /// The faults that must follow and have their time already.
+    planned: BTreeSet<Fault>,
+    /// How often each site has crashed.
+    crashes: Vec<u32>,
+}
+
+impl Strikes {
+    pub(super) fn new(n: usize) -> Self {
+        Self { planned: BTreeSet::new(), crashes: vec![0; n] }
+    }
+
+    /// How often `site` has crashed.
+    pub(super) fn crashes(&self, site: SiteId) -> u32 {
+        self.crashes[site.index()]
+    }
+}
+
+/// Somewhere for a fault to strike, if chance finds a place. Half of the sessions that are lost
+/// have been silent before, if any has.
+fn aim<P: Subject>(strike: Strike, world: &World<P>, chance: &mut Chance) -> Option<Fault> {
+    let n = world.n() as u64;
+    let silent_first = strike == Strike::Lose && chance.below(2) == 0;
+    let mut any = || {
+        let site = usize::try_from(chance.below(n)).expect("a place in the list of sites");
+        SiteId::new(site)
+    };
+    for attempt in 0..TRIES {
+        let (site, server) = (any(), any());
+        let open = site != server && world.is_open(site, server);
+        if silent_first && attempt < TRIES / 2 && !(open && world.is_silent(site, server)) {
+            continue;
+        }
+        match strike {
+            Strike::Crash if world.is_up(site) => return Some(Fault::Crash(site)),
+            Strike::Lose if open => return Some(Fault::Lose(site, server)),
+            Strike::Silent if open && !world.is_silent(site, server) => {
+                return Some(Fault::Silence(site, server));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+impl<P: Subject> Run<'_, P> {
+    /// Plans when faults strike: at any moment of the time the claims would take without them.
+    pub(super) fn plan_strikes(&mut self) {
+        let Some(Faults { lose, silent, crash, .. }) = self.plan.faults else { return };
+        let claims: u64 = self.plan.requests.iter().map(|&requests| u64::from(requests)).sum();
+        let each = self.plan.inside.most() / 2 + T;
+        let length = self.plan.think.most() + claims * each + 1;
+        for (strike, times) in
+            [(Strike::Lose, lose), (Strike::Silent, silent), (Strike::Crash, crash)]
+        {
+            for _ in 0..times {
+                let ticks = self.chance.below(length);
+                self.plan_for(self.in_ticks(ticks), Due::Strike(strike));
+            }
+        }
+    }
+
+    pub(super) fn strike(&mut self, strike: Strike, watch: &mut impl TimedObserver<P>) {
+        if let Some(fault) = aim(strike, &self.world, &mut self.chance) {
+            self.suffer(fault, watch);
+        }
+    }
+
+    /// Lets a planned fault happen, unless another has made it impossible.
+    pub(super) fn suffer_if_owed(&mut self, fault: Fault, watch: &mut impl TimedObserver<P>) {
+        self.strikes.planned.remove(&fault);
+        if self.owed().contains(&fault) {
+            self.suffer(fault, watch);
+        }
+    }
+
+    fn suffer(&mut self, fault: Fault, watch: &mut impl TimedObserver<P>) {
+        if let Fault::Crash(site) = fault {
+            let waits = |&(_, standpoint): &(_, _)| standpoint == Standpoint::Waiting;
+            self.counter.tally.crashed += self.world.claims(site).filter(waits).count() as u64;
+            self.strikes.crashes[site.index()] += 1;
+        }
+        let (world, mut desk) = self.desk(watch);
+        world.suffer(fault, &mut desk);
+        match fault {
+            Fault::Restart(site) => self.think(site),
+            Fault::Open(client, server) => {
+                let waiting = self.world.under_way(server, client, Lane::Down).count();
+                for _ in 0..waiting {
+                    self.send(server, client, Lane::Down);
+                }
+            }
+            _ => {}
+        }
+        self.plan_what_is_owed();
+    }
+
+    fn owed(&self) -> Vec<Fault> {
+        let contract = self.plan.faults.expect("faults only strike a world of sessions").contract;
+        self.world.owed(contract.reopens, contract.restarts)
+    }
+
+    /// Plans what must follow: at once, or after as long as many messages take.
+    fn plan_what_is_owed(&mut self) {
+        for fault in self.owed() {
+            if self.strikes.planned.insert(fault) {
+                let mean = T << self.chance.below(4);
+                let ticks = self.chance.exponential(mean);
+                self.plan_for(self.in_ticks(ticks), Due::Suffer(fault));
+            }
+        }
+    }
+}

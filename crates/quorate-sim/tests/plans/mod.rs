@@ -1,0 +1,28 @@
+//! Plans of random runs with faults.
+
+use quorate_quorum::{Kind, build};
+use quorate_sim::random::{Delay, Plan, Span, T};
+use quorate_sim::{Contract, Faults, Subject};
+
+/// All that is lost comes back; fence ceilings are moved on by two, so that they are.
+pub(crate) const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
+
+/// Majorities of `n` sites that ask twice each.
+pub(crate) fn plan<P: Subject<Claim = ()>>(
+    n: usize,
+    options: P::Options,
+    faults: Faults,
+) -> Plan<P> {
+    Plan {
+        quorums: build(Kind::Majority, n).unwrap(),
+        options,
+        claims: vec![()],
+        requests: vec![2; n],
+        think: Span::UpTo(10 * T),
+        inside: Span::UpTo(3 * T),
+        gives_up: 0,
+        delay: Delay::Exponential,
+        skew: false,
+        faults: Some(faults),
+    }
+}
