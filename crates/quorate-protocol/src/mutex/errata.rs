@@ -51,8 +51,24 @@ pub enum Erratum {
     FloorKept,
     /// The same for a holder that was passed the permission and is gone.
     FloorKeptAtGone,
+    /// The same for a request that was asked whether it has the permission, and is gone.
+    FloorKeptAtAsked,
     /// A restarted arbiter lends at once.
     NoQuarantine,
+    /// A request that waits for a fence does not look again when a session is lost.
+    NoRecheck,
+    /// Who gave way on demand leaves the questions of other arbiters open.
+    InquiriesKept,
+    /// Fence ceilings are not on disk.
+    CeilVolatile,
+    /// A head that is overtaken while an arbiter asks for its permission is not told.
+    OvertakenUntold,
+    /// A request from inside waits its turn like any other.
+    HeldInOrder,
+    /// A waiting holder need not give way to a request from inside.
+    NoDemand,
+    /// A permission that comes while a request is inside does not count.
+    DropInside,
 }
 
 impl Erratum {
@@ -61,7 +77,7 @@ impl Erratum {
         [Erratum::E1, Erratum::E2, Erratum::E3, Erratum::E4, Erratum::E5, Erratum::E6];
 
     /// Those of sessions that end.
-    pub const SESSIONS: [Erratum; 11] = [
+    pub const SESSIONS: [Erratum; 16] = [
         Erratum::BothHalves,
         Erratum::AnySession,
         Erratum::NoDirect,
@@ -72,12 +88,21 @@ impl Erratum {
         Erratum::EarlyUnused,
         Erratum::FloorKept,
         Erratum::FloorKeptAtGone,
+        Erratum::FloorKeptAtAsked,
         Erratum::NoQuarantine,
+        Erratum::NoRecheck,
+        Erratum::InquiriesKept,
+        Erratum::CeilVolatile,
+        Erratum::OvertakenUntold,
     ];
+
+    /// Those without which nothing breaks, but more grants are lost.
+    pub const SURVIVAL: [Erratum; 3] =
+        [Erratum::HeldInOrder, Erratum::NoDemand, Erratum::DropInside];
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = Erratum> {
-        Self::PAPER.into_iter().chain(Self::SESSIONS)
+        Self::PAPER.into_iter().chain(Self::SESSIONS).chain(Self::SURVIVAL)
     }
 }
 
@@ -298,14 +323,24 @@ impl Protocol for Unrepaired {
         let mut inner = Out::new();
         if let Some(input) = self.bend(site, of_mutex(input), &mut inner) {
             let case_six = self.is_case_six(&input);
+            let newcomer = self.newcomer(&input);
+            let questions = self.take_questions(&input);
             match &input {
                 Input::Acquire(..) => self.failed = false,
                 Input::Deliver(_, Message::Fail { .. }) => self.failed = true,
                 _ => {}
             }
-            self.mutex.step(site, now, input, &mut inner)?;
+            let done = self.mutex.step(site, now, input, &mut inner);
+            self.put_back(questions);
+            done?;
             if case_six {
                 inner.retain(|effect| !matches!(effect, Effect::Send(_, Message::Fail { .. })));
+            }
+            if let Some(newcomer) = newcomer {
+                inner.retain(|effect| match effect {
+                    Effect::Send(_, Message::Fail { ticket }) => *ticket == newcomer,
+                    _ => true,
+                });
             }
         }
         self.bend_effects(&mut inner);

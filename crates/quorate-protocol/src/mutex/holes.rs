@@ -3,8 +3,9 @@
 use quorate_quorum::SiteId;
 
 use super::errata::{Erratum, Unrepaired};
+use super::requester::Phase;
 use super::{Message, Mutex, Release, Target};
-use crate::{Effect, Fence, GrantNo, Input, Out, Shared};
+use crate::{Effect, Fence, GrantNo, Input, Out, Shared, Ticket};
 
 impl Unrepaired {
     /// What is left to do of a session's fate; `None` if nothing is.
@@ -24,6 +25,10 @@ impl Unrepaired {
                 }
             }
             (Erratum::NoQuarantine, Input::Cleared) => return None,
+            (Erratum::NoRecheck, &Input::Lost(peer)) => {
+                self.mutex.requester.on_lost(site, peer, out);
+                return None;
+            }
             (_, &Input::Closed(client)) => return self.bend_closed(site, client, out),
             _ => {}
         }
@@ -48,6 +53,10 @@ impl Unrepaired {
                 let early = std::mem::take(&mut arbiter.early);
                 arbiter.on_closed(site, client, out);
                 arbiter.early = early;
+            }
+            Erratum::FloorKeptAtAsked if arbiter.asking.is_some() => {
+                arbiter.on_closed(site, client, out);
+                keep_floor(site, floor, out);
             }
             Erratum::FloorKept => {
                 arbiter.on_closed(site, client, out);
@@ -83,6 +92,14 @@ impl Unrepaired {
                 self.promise_nothing(from);
                 return None;
             }
+            (Erratum::HeldInOrder, Message::Request { held, .. }) => *held = false,
+            (Erratum::DropInside, Message::Reply { to, .. })
+                if matches!(&self.mutex.requester.phase,
+                    Phase::Inside(request, _) if request.ticket == to.ticket) =>
+            {
+                out.ignore("the request is inside");
+                return None;
+            }
             (Erratum::FloorKeptAtGone, Message::Release(release)) => {
                 let (floor, release) = (site.floor().max(release.floor), release.clone());
                 self.release_with_floor(site, release, floor, out);
@@ -91,6 +108,41 @@ impl Unrepaired {
             _ => {}
         }
         Some(message)
+    }
+
+    /// Takes the questions that were left open away before a demand is answered.
+    pub(super) fn take_questions(&mut self, input: &Input<Mutex>) -> Vec<(SiteId, GrantNo)> {
+        let kept = self.undone == Erratum::InquiriesKept;
+        let demand = matches!(input, Input::Deliver(_, Message::Inquire { demand: true, .. }));
+        let Some(request) = self.mutex.requester.phase.request_mut().filter(|_| kept && demand)
+        else {
+            return Vec::new();
+        };
+        let open = request.permissions.iter_mut();
+        open.filter_map(|(&arbiter, p)| p.inquired.take().map(|number| (arbiter, number))).collect()
+    }
+
+    /// Leaves questions open again.
+    pub(super) fn put_back(&mut self, questions: Vec<(SiteId, GrantNo)>) {
+        let Some(request) = self.mutex.requester.phase.request_mut() else { return };
+        for (arbiter, number) in questions {
+            if let Some(permission) = request.permissions.get_mut(&arbiter)
+                && permission.held
+            {
+                permission.inquired = Some(number);
+            }
+        }
+    }
+
+    /// A request that comes while the arbiter asks for its permission, if only it is to be told.
+    pub(super) fn newcomer(&self, input: &Input<Mutex>) -> Option<Ticket> {
+        let asking = self.mutex.arbiter.asking.is_some();
+        match input {
+            Input::Deliver(_, Message::Request { ticket, .. }) if asking => {
+                (self.undone == Erratum::OvertakenUntold).then_some(*ticket)
+            }
+            _ => None,
+        }
     }
 
     fn promise_nothing(&mut self, arbiter: SiteId) {
@@ -113,9 +165,17 @@ impl Unrepaired {
 
     /// Takes back what a step should not have sent.
     pub(super) fn bend_effects(&self, out: &mut Out<Mutex>) {
-        let silent = self.undone == Erratum::NoDirect;
-        let told = |effect: &_| matches!(effect, Effect::Send(_, Message::Direct { .. }));
-        out.retain(|effect| !(silent && told(effect)));
+        let undone = self.undone;
+        out.retain(|effect| match effect {
+            Effect::Send(_, Message::Direct { .. }) => undone != Erratum::NoDirect,
+            Effect::Persist(_) => undone != Erratum::CeilVolatile,
+            _ => true,
+        });
+        for effect in out.iter_mut().filter(|_| undone == Erratum::NoDemand) {
+            if let Effect::Send(_, Message::Inquire { demand, .. }) = effect {
+                *demand = false;
+            }
+        }
     }
 }
 
