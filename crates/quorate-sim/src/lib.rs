@@ -1,10 +1,13 @@
 //! A simulated cluster: a protocol at every site, channels between them, and properties that are
 //! checked after every event.
 //!
+//! [`cluster`] runs whole sites, with clocks, connections, disks and faults.
+//!
 //! A [`World`] moves only when told. Three drivers tell it: scripts, seeds, and the checker of
 //! `quorate-check`, which tries every schedule.
 
 mod channels;
+pub mod cluster;
 mod event;
 mod property;
 pub mod random;

@@ -1,0 +1,330 @@
+//! Callers: what they ask for, how long they stay, and which of them stay too long.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_protocol::{Fence, Tick};
+use quorate_quorum::SiteId;
+use quorate_site::{Break, CallId, Card, Claim, Input, Want};
+
+use super::Load;
+use super::event::{Event, Observer};
+use super::run::{Due, MS, Run, nanos};
+use super::storage::Write;
+
+/// One call of a caller.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    /// Its site, and the life of it that it speaks to.
+    pub(super) site: usize,
+    pub(super) life: u64,
+    /// Who calls, and for which resource.
+    caller: usize,
+    pub(super) name: usize,
+    /// Whether it is in another process than its site, and survives it.
+    elsewhere: bool,
+    /// Whether it never looks at its clock.
+    late: bool,
+    hold: u64,
+    pub(super) place: Place,
+    pub(super) telling: Telling,
+    pub(super) fence: Fence,
+    /// What it believes: by its site's clock, and the same in true time.
+    pub(super) until: Tick,
+    pub(super) end: u64,
+    /// Whether it was ever valid.
+    pub(super) entered: bool,
+}
+
+/// Where a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Waiting,
+    Inside,
+    Over,
+}
+
+/// By what a grant is extended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// By every horizon of its site.
+    Horizon,
+    /// By what it is told itself.
+    Own,
+    /// By nothing any more.
+    Nothing,
+}
+
+/// Who waits for a resource, for the figures.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    waiting: u32,
+    /// Since when somebody has waited without a break.
+    since: u64,
+    /// When the last holder that left did so, or was not valid any more.
+    left: u64,
+}
+
+impl Call {
+    pub(super) fn is_waiting(&self) -> bool {
+        self.place == Place::Waiting
+    }
+
+    pub(super) fn is_inside(&self) -> bool {
+        self.place == Place::Inside
+    }
+}
+
+impl<W: Observer> Run<'_, W> {
+    /// A caller asks for a resource, if its site is up.
+    pub(super) fn on_claim(&mut self, caller: usize) {
+        let site = caller % self.nodes.len();
+        if self.healed_at.is_some() {
+            return;
+        }
+        if self.nodes[site].site.is_none() {
+            let wait = self.chance.about(self.lease / 4);
+            return self.plan_in(wait, Due::Claim(caller));
+        }
+        let mut call = self.draw_call(caller, site);
+        if self.nodes[site].paused && !call.elsewhere {
+            return self.nodes[site].deferred.push(Due::Claim(caller));
+        }
+        let id = CallId(self.calls.len() as u64);
+        let mut deadline = None;
+        if call.hold == u64::MAX {
+            call.hold = nanos(self.plan.lasts);
+        } else if self.chance.percent(30) {
+            let wait = Duration::from_nanos(self.chance.below(2 * self.lease));
+            deadline = Some(self.nodes[site].clock.read(self.now) + wait);
+        } else if self.chance.percent(15) {
+            let patience = self.chance.about(self.lease / 4);
+            self.plan_in(patience, Due::GiveUp(id));
+        }
+        let name = self.names[call.name].clone();
+        let queue = &mut self.queues[call.name];
+        if queue.waiting == 0 {
+            queue.since = self.now;
+        }
+        queue.waiting += 1;
+        self.calls.push(call);
+        self.tally.claims += 1;
+        self.see(&Event::Claims(SiteId::new(site), id, &name));
+        let claim = Claim { name, want: Want::Mutex, card: Card::default(), deadline };
+        self.feed(site, Input::Claim(id, claim), 0);
+    }
+
+    fn draw_call(&mut self, caller: usize, site: usize) -> Call {
+        let drawn = matches!(self.plan.load, Load::Drawn { .. });
+        let mut hold = self.chance.about(self.mood.hold);
+        if self.chance.percent(5) {
+            hold += self.chance.below(4 * self.lease);
+        }
+        // The first resource is the hot one.
+        let name = if self.chance.percent(40) { 0 } else { self.chance.place(self.names.len()) };
+        Call {
+            site,
+            life: self.nodes[site].life,
+            caller,
+            name,
+            elsewhere: self.chance.percent(50) || !drawn,
+            late: self.chance.percent(20) && drawn,
+            hold: if drawn { hold } else { u64::MAX },
+            place: Place::Waiting,
+            telling: Telling::Horizon,
+            fence: Fence::default(),
+            until: Tick::ZERO,
+            end: 0,
+            entered: false,
+        }
+    }
+
+    fn think(&mut self, caller: usize) {
+        let wait = self.chance.about(self.mood.think);
+        self.plan_in(wait, Due::Claim(caller));
+    }
+
+    fn call(&self, id: CallId) -> &Call {
+        &self.calls[place_of(id)]
+    }
+
+    /// Whether a caller is stopped together with its site; then it does this when it goes on.
+    fn is_held_up(&mut self, id: CallId, due: Due) -> bool {
+        let call = self.call(id);
+        let (site, elsewhere, life) = (call.site, call.elsewhere, call.life);
+        let node = &mut self.nodes[site];
+        let held = node.paused && !elsewhere && node.life == life;
+        if held {
+            node.deferred.push(due);
+        }
+        held
+    }
+
+    pub(super) fn on_give_up(&mut self, id: CallId) {
+        if !self.call(id).is_waiting() || self.is_held_up(id, Due::GiveUp(id)) {
+            return;
+        }
+        self.tally.given_up += 1;
+        self.finish(id, "gives up");
+        self.send_leave(id);
+    }
+
+    /// A caller has what it asked for: it writes now and then, and leaves.
+    pub(super) fn plan_stay(&mut self, id: CallId) {
+        let mut hold = self.call(id).hold;
+        if self.healed_at.is_some() {
+            hold = self.chance.below(20 * MS);
+        }
+        for _ in 0..=self.chance.below(3) {
+            let wait = self.chance.below(hold + 1);
+            self.plan_in(wait, Due::Write(id));
+        }
+        self.plan_in(hold, Due::Leave(id));
+    }
+
+    /// A caller that is inside writes, if it looks at its clock and it is not too late. One that was
+    /// stopped between looking and writing writes when it goes on.
+    pub(super) fn on_write(&mut self, id: CallId) {
+        if !self.call(id).is_inside() {
+            return;
+        }
+        let looked = self.chance.percent(30);
+        let again = if looked { Due::LateWrite(id) } else { Due::Write(id) };
+        if self.is_held_up(id, again) {
+            return;
+        }
+        let call = self.call(id);
+        if call.end <= self.now && !call.late {
+            self.tally.lapsed += 1;
+            self.finish(id, "sees that its time is over");
+            return self.send_leave(id);
+        }
+        self.write(id);
+    }
+
+    /// A caller writes that does not know that its time is over.
+    pub(super) fn on_late_write(&mut self, id: CallId) {
+        let call = self.call(id);
+        let gone = !call.elsewhere && self.nodes[call.site].life != call.life;
+        if gone || self.is_held_up(id, Due::LateWrite(id)) {
+            return;
+        }
+        self.write(id);
+    }
+
+    fn write(&mut self, id: CallId) {
+        let call = self.call(id);
+        let (site, name, fence) = (SiteId::new(call.site), call.name, call.fence);
+        let valid = self.judge.is_valid(self.now, name, id);
+        let write = self.stores[name].write(id, fence);
+        let how = match (write, valid) {
+            (Write::Refused(_), false) => {
+                self.tally.late_refused += 1;
+                "refused, it is too late"
+            }
+            (Write::Refused(_), true) => "refused",
+            (_, true) => {
+                self.tally.writes += 1;
+                "accepted"
+            }
+            (_, false) => {
+                self.tally.late_accepted += 1;
+                "accepted, too late, but nobody has written since"
+            }
+        };
+        self.see(&Event::Writes(site, id, fence, how));
+        self.judge.on_write(id, fence, valid, write);
+    }
+
+    pub(super) fn on_leave(&mut self, id: CallId) {
+        if !self.call(id).is_inside() || self.is_held_up(id, Due::Leave(id)) {
+            return;
+        }
+        self.finish(id, "leaves");
+        self.send_leave(id);
+    }
+
+    fn send_leave(&mut self, id: CallId) {
+        let call = self.call(id);
+        let (site, life) = (call.site, call.life);
+        if self.nodes[site].life == life {
+            self.feed(site, Input::Leave(id), 0);
+        }
+    }
+
+    /// A call is over. A late caller goes on for a while all the same.
+    pub(super) fn finish(&mut self, id: CallId, how: &str) {
+        let now = self.now;
+        let call = &mut self.calls[place_of(id)];
+        let was = std::mem::replace(&mut call.place, Place::Over);
+        let (site, name, caller, late) = (call.site, call.name, call.caller, call.late);
+        let end = call.end;
+        self.nodes[site].inside.remove(&id);
+        self.see(&Event::Ends(SiteId::new(site), id, how));
+        let queue = &mut self.queues[name];
+        if was == Place::Waiting {
+            queue.waiting -= 1;
+        } else {
+            queue.left = queue.left.max(end.min(now));
+            self.judge.on_leave(name, id);
+            if late {
+                for _ in 0..=self.chance.below(2) {
+                    let wait = self.chance.below(2 * self.lease);
+                    self.plan_in(wait, Due::LateWrite(id));
+                }
+            }
+        }
+        self.think(caller);
+    }
+
+    /// A caller is inside: it does not wait any more, and for how long nobody held the lock.
+    pub(super) fn note_entry(&mut self, name: usize) {
+        let queue = &mut self.queues[name];
+        queue.waiting -= 1;
+        let free = self.now.saturating_sub(queue.since.max(queue.left));
+        self.tally.gap_ns_max = self.tally.gap_ns_max.max(free);
+    }
+
+    /// A site has crashed. Who waited there is told nothing more; who is inside and in another
+    /// process goes on until its deadline.
+    pub(super) fn bury_callers(&mut self, site: usize, reboot: bool) {
+        for place in 0..self.calls.len() {
+            let call = &self.calls[place];
+            let id = CallId(place as u64);
+            if call.site != site || call.place == Place::Over {
+                continue;
+            }
+            if call.is_waiting() {
+                self.tally.orphaned += 1;
+                self.finish(id, "waits for nothing: its site has crashed");
+            } else if reboot || !call.elsewhere {
+                self.finish(id, "is gone with its site");
+            }
+        }
+    }
+
+    /// Somebody wants a grant broken, at any site, and does not always know the right fence.
+    pub(super) fn on_break(&mut self) {
+        if self.healed_at.is_some() {
+            return;
+        }
+        let wait = self.chance.about(3 * self.lease);
+        self.plan_in(wait, Due::Break);
+        let name = self.chance.place(self.names.len());
+        let site = self.chance.place(self.nodes.len());
+        let Some(holder) = self.judge.holder(self.now, name) else { return };
+        let mut fence = self.call(holder.call).fence;
+        if self.chance.percent(25) {
+            fence = fence.next();
+        }
+        self.tally.breaks += 1;
+        let name = self.names[name].clone();
+        self.see(&Event::Breaks(SiteId::new(site), &name, fence));
+        let wish = Break { name, fence, by: Card::default(), reason: Arc::from("it hangs") };
+        self.feed(site, Input::Break(wish), 0);
+    }
+}
+
+pub(super) fn place_of(id: CallId) -> usize {
+    usize::try_from(id.0).expect("calls are places in a list")
+}

@@ -1,0 +1,152 @@
+//! Faults as they happen, and how they end.
+
+use quorate_quorum::SiteId;
+
+use super::event::{Event, Observer};
+use super::faults::Fault;
+use super::run::{Due, Run};
+
+impl<W: Observer> Run<'_, W> {
+    pub(super) fn on_fault(&mut self, place: usize) {
+        let fault = self.faults[place].1.clone();
+        if self.healed_at.is_some() || !self.is_possible(&fault) {
+            return;
+        }
+        self.tally.faults[fault.kind()] += 1;
+        self.see(&Event::Suffers(&fault));
+        match fault {
+            Fault::Reset(a, b) => {
+                let after = [self.packet_delay(), self.packet_delay()];
+                self.break_link(a.index(), b.index(), after);
+            }
+            Fault::Partition { from, both_ways, lasts } => self.part(&from, both_ways, lasts),
+            Fault::SlowPackets(lasts) => {
+                self.slow_packets += 1;
+                self.plan_in(lasts, Due::QuickPackets);
+            }
+            Fault::Pause(site, lasts) => {
+                self.nodes[site.index()].paused = true;
+                self.plan_in(lasts, Due::Resume(site.index()));
+            }
+            Fault::Crash { site, reboot, lasts } => self.crash(site.index(), reboot, lasts),
+            Fault::CrashHolder(lasts) => {
+                let holder = self.judge.holder(self.now, 0).expect("it was looked at");
+                self.crash(holder.site.index(), false, lasts);
+            }
+            Fault::SlowDisk(site, lasts) => {
+                self.nodes[site.index()].slow_disk = true;
+                self.plan_in(lasts, Due::QuickDisk(site.index()));
+            }
+        }
+    }
+
+    fn is_possible(&self, fault: &Fault) -> bool {
+        match fault {
+            Fault::Pause(site, _) => {
+                let node = &self.nodes[site.index()];
+                node.site.is_some() && !node.paused
+            }
+            Fault::Crash { site, .. } => self.nodes[site.index()].site.is_some(),
+            Fault::CrashHolder(_) => {
+                let holder = self.judge.holder(self.now, 0);
+                holder.is_some_and(|holder| self.nodes[holder.site.index()].site.is_some())
+            }
+            Fault::Reset(..)
+            | Fault::Partition { .. }
+            | Fault::SlowPackets(_)
+            | Fault::SlowDisk(..) => true,
+        }
+    }
+
+    /// Parts some sites from the others. Packets stall, as the sender's system repeats them; after
+    /// a while it gives up, and no new connection comes up before the partition is over.
+    fn part(&mut self, from: &[SiteId], both_ways: bool, lasts: u64) {
+        let mut ways = Vec::new();
+        for &site in from {
+            let others = SiteId::all(self.nodes.len()).filter(|other| !from.contains(other));
+            for other in others {
+                ways.push((site.index(), other.index()));
+                if both_ways {
+                    ways.push((other.index(), site.index()));
+                }
+                if self.chance.percent(60) {
+                    let patience = self.lease / 4 + self.chance.below(3 * self.lease);
+                    self.plan_in(patience, Due::TimeOut(site.index(), other.index()));
+                }
+            }
+        }
+        ways.iter().for_each(|&way| self.wire.block(way));
+        self.partitions.push(ways);
+        self.plan_in(lasts, Due::Unblock(self.partitions.len() - 1));
+    }
+
+    /// A system gives a connection up on which nothing gets through.
+    pub(super) fn on_time_out(&mut self, a: usize, b: usize) {
+        if self.wire.is_blocked((a, b)) || self.wire.is_blocked((b, a)) {
+            let [mine, other] = [(); 2].map(|()| self.chance.below(self.lease));
+            self.break_link(a, b, [mine, other]);
+        }
+    }
+
+    pub(super) fn unblock(&mut self, place: usize) {
+        let ways = std::mem::take(&mut self.partitions[place]);
+        if !ways.is_empty() {
+            self.see(&Event::Recovers("a partition is over", None));
+        }
+        for way in ways {
+            let at = self.now + self.packet_delay();
+            for arrival in self.wire.unblock(way, at) {
+                self.plan_at(arrival.at, Due::Arrive(way.0, way.1, arrival.serial));
+            }
+        }
+    }
+
+    /// A paused site goes on: it handles what has happened meanwhile, by the time it is now.
+    pub(super) fn resume(&mut self, place: usize) {
+        let node = &mut self.nodes[place];
+        if !node.paused {
+            return;
+        }
+        node.paused = false;
+        let id = node.id;
+        self.see(&Event::Recovers("goes on", Some(id)));
+        for due in std::mem::take(&mut self.nodes[place].deferred) {
+            let wait = self.chance.below(self.lease / 50);
+            self.plan_in(wait, due);
+        }
+        self.drain(place);
+        while let Some((input, generation)) = self.nodes[place].inbox.pop_front() {
+            self.step(place, input, generation);
+        }
+        self.step(place, quorate_site::Input::Time, 0);
+    }
+
+    /// A site's memory is gone. Its system closes its connections, or its machine is gone too and
+    /// the others find out when they hear nothing.
+    fn crash(&mut self, place: usize, reboot: bool, lasts: u64) {
+        let finished = self.chance.percent(50);
+        let node = &mut self.nodes[place];
+        node.forget();
+        node.drive.crash(finished);
+        self.bury_callers(place, reboot);
+        if reboot {
+            let reading = self.chance.below(self.lease);
+            let node = &mut self.nodes[place];
+            node.clock = node.clock.set(self.now, reading);
+        }
+        for peer in (0..self.nodes.len()).filter(|peer| *peer != place) {
+            let heard =
+                if reboot { self.chance.below(3 * self.lease) } else { self.packet_delay() };
+            self.break_link(place, peer, [0, heard]);
+            let generation = self.wire.up(place, peer);
+            self.wire.go_down(place, peer, generation);
+        }
+        self.plan_in(lasts, Due::Restart(place));
+    }
+
+    pub(super) fn restart(&mut self, place: usize) {
+        if self.nodes[place].site.is_none() {
+            self.start(place);
+        }
+    }
+}

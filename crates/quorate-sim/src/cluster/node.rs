@@ -1,0 +1,265 @@
+//! One site and what drives it: its clock, its disk, and its effects, carried out in order.
+
+use std::any::Any;
+use std::collections::{BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use quorate_protocol::{Fence, Tick};
+use quorate_quorum::SiteId;
+use quorate_site::session::Lease;
+use quorate_site::{CallId, Config, Disk, Effect, Input, Site};
+
+use super::chance::Chance;
+use super::clock::Clock;
+use super::disk::{Drive, Need};
+use super::event::{Event, Observer};
+use super::run::{Due, Run};
+use super::{Forgets, Plan};
+
+/// One site and what drives it.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) id: SiteId,
+    pub(super) clock: Clock,
+    /// `None` while it is down.
+    pub(super) site: Option<Site>,
+    /// The how-manieth life of the site it is.
+    pub(super) life: u64,
+    pub(super) paused: bool,
+    pub(super) slow_disk: bool,
+    /// What happened to it while it was paused, and the generation of a connection that came up.
+    pub(super) inbox: VecDeque<(Input, u64)>,
+    /// What its callers would have done meanwhile.
+    pub(super) deferred: Vec<Due>,
+    /// Effects that wait for the disk; a packet with the generation of the connection it is for.
+    pub(super) outbox: VecDeque<(Effect, u64)>,
+    /// The generations of the connections that the site knows to be up.
+    pub(super) known: Vec<u64>,
+    pub(super) drive: Drive,
+    /// The time the site asked to be woken at, and the one that was planned for.
+    asked: Option<Tick>,
+    planned: Option<Tick>,
+    /// The horizon the site has told last.
+    pub(super) horizon: Tick,
+    /// Its callers that are inside.
+    pub(super) inside: BTreeSet<CallId>,
+}
+
+impl Node {
+    pub(super) fn new(plan: &Plan, id: SiteId, chance: &mut Chance) -> Self {
+        let width = u64::from(plan.skew) * 2 + 1;
+        let skew = i64::try_from(chance.below(width)).expect("it is small") - i64::from(plan.skew);
+        Self {
+            id,
+            clock: Clock::new(0, chance.below(1 << 50), skew),
+            site: None,
+            life: 0,
+            paused: false,
+            slow_disk: false,
+            inbox: VecDeque::new(),
+            deferred: Vec::new(),
+            outbox: VecDeque::new(),
+            known: vec![0; plan.quorums.n()],
+            drive: Drive::default(),
+            asked: None,
+            planned: None,
+            horizon: Tick::ZERO,
+            inside: BTreeSet::new(),
+        }
+    }
+
+    /// Forgets all that was in memory.
+    pub(super) fn forget(&mut self) {
+        self.site = None;
+        self.life += 1;
+        self.paused = false;
+        self.inbox.clear();
+        self.deferred.clear();
+        self.outbox.clear();
+        self.known.fill(0);
+        self.asked = None;
+        self.planned = None;
+        self.horizon = Tick::ZERO;
+        self.inside.clear();
+    }
+
+    /// What is read from the disk at a start.
+    fn read_disk(&self, forgets: Option<Forgets>) -> Disk {
+        let mut disk = self.drive.synced;
+        match forgets {
+            None => {}
+            Some(Forgets::Ceil) => disk.ceil = Fence::default(),
+            Some(Forgets::LeaseMax) => disk.sessions.lease_max = std::time::Duration::ZERO,
+            Some(Forgets::Clock) => disk.clock = 0,
+            Some(Forgets::All) => disk = Disk::default(),
+        }
+        disk
+    }
+}
+
+impl<W: Observer> Run<'_, W> {
+    /// Starts a life of a site with what is on its disk.
+    pub(super) fn start(&mut self, place: usize) {
+        let lease = *self.chance.pick(&self.mood.leases);
+        let node = &mut self.nodes[place];
+        let mut config = Config::new(node.id, Arc::clone(&self.plan.quorums));
+        config.terms.lease = Lease::new(lease).expect("the plan's lease is in range");
+        config.terms.undone = self.plan.undone;
+        config.fence_block = self.mood.fence_block;
+        config.local_turns = self.mood.local_turns;
+        config.settings = self.plan.settings;
+        let now = node.clock.read(self.now);
+        let disk = node.read_disk(self.plan.forgets);
+        let (id, life) = (node.id, node.life);
+        let started = catch_unwind(AssertUnwindSafe(|| Site::start(now, config, disk)));
+        self.see(&Event::Starts(id, life, now));
+        match started {
+            Ok((site, effects)) => {
+                self.nodes[place].site = Some(site);
+                self.take_effects(place, effects);
+            }
+            Err(panic) => self.judge.on_panic(id, panic_message(panic.as_ref())),
+        }
+    }
+
+    /// Something happens to a site; if it is paused it learns of it later.
+    pub(super) fn feed(&mut self, place: usize, input: Input, generation: u64) {
+        let node = &mut self.nodes[place];
+        if node.site.is_none() {
+            return;
+        }
+        if node.paused {
+            return node.inbox.push_back((input, generation));
+        }
+        self.step(place, input, generation);
+    }
+
+    pub(super) fn step(&mut self, place: usize, input: Input, generation: u64) {
+        let node = &mut self.nodes[place];
+        let Some(site) = &mut node.site else { return };
+        match &input {
+            Input::Up(peer) => node.known[peer.index()] = generation,
+            Input::Down(peer) => node.known[peer.index()] = 0,
+            _ => {}
+        }
+        let now = node.clock.read(self.now);
+        match catch_unwind(AssertUnwindSafe(|| site.step(now, input))) {
+            Ok(effects) => self.take_effects(place, effects),
+            Err(panic) => {
+                let id = node.id;
+                self.judge.on_panic(id, panic_message(panic.as_ref()));
+            }
+        }
+    }
+
+    /// Carries out effects, or keeps them until the disk is done. Timers do not wait for it.
+    fn take_effects(&mut self, place: usize, effects: Vec<Effect>) {
+        let node = &mut self.nodes[place];
+        for effect in effects {
+            let generation = match &effect {
+                Effect::Packet(to, _) => node.known[to.index()],
+                _ => 0,
+            };
+            if let Effect::Wake(tick) = effect {
+                node.asked = Some(tick);
+            } else {
+                node.outbox.push_back((effect, generation));
+            }
+        }
+        self.drain(place);
+        self.plan_wake(place);
+    }
+
+    fn plan_wake(&mut self, place: usize) {
+        let node = &mut self.nodes[place];
+        let Some(deadline) = node.site.as_ref().and_then(Site::deadline) else { return };
+        if node.asked != Some(deadline) {
+            let id = node.id;
+            return self.judge.on_deaf(id);
+        }
+        if node.planned != Some(deadline) {
+            node.planned = Some(deadline);
+            let (at, life) = (node.clock.when(deadline), node.life);
+            let late = self.chance.below(self.mood.lateness);
+            self.plan_at(at.saturating_add(late), Due::Wake(place, life));
+        }
+    }
+
+    pub(super) fn on_wake(&mut self, place: usize, life: u64) {
+        let node = &mut self.nodes[place];
+        if node.life != life || node.paused {
+            return;
+        }
+        let now = node.clock.read(self.now);
+        let due = node.site.as_ref().and_then(Site::deadline);
+        if due.is_some_and(|due| due <= now) {
+            node.planned = None;
+            self.step(place, Input::Time, 0);
+        }
+    }
+
+    /// Carries out what does not have to wait for the disk.
+    pub(super) fn drain(&mut self, place: usize) {
+        loop {
+            let node = &mut self.nodes[place];
+            if node.paused || node.drive.is_barred() || self.judge.breach().is_some() {
+                return;
+            }
+            let Some((effect, generation)) = node.outbox.pop_front() else { return };
+            self.carry_out(place, effect, generation);
+        }
+    }
+
+    fn carry_out(&mut self, place: usize, effect: Effect, generation: u64) {
+        match effect {
+            Effect::Packet(to, packet) => self.send(place, to.index(), packet, generation),
+            Effect::Persist(record) => self.write_disk(place, record, Need::Barrier),
+            Effect::Save(record) => self.write_disk(place, record, Need::Early),
+            Effect::Note(about, what) => {
+                let id = self.nodes[place].id;
+                self.see(&Event::Notes(id, about, what));
+                self.judge.on_note(id, about, what);
+            }
+            Effect::Wake(_) | Effect::Audit(_) => {}
+            effect => self.tell(place, effect),
+        }
+    }
+
+    fn write_disk(&mut self, place: usize, record: Disk, need: Need) {
+        self.tally.disk_writes += 1;
+        if self.nodes[place].drive.write(record, need) {
+            self.plan_write(place);
+        }
+    }
+
+    fn plan_write(&mut self, place: usize) {
+        let mut time = self.chance.about(self.mood.write);
+        if self.nodes[place].slow_disk {
+            time += self.chance.below(2 * self.lease);
+        }
+        self.plan_in(time, Due::Written(place, self.nodes[place].life));
+    }
+
+    pub(super) fn on_written(&mut self, place: usize, life: u64) {
+        let node = &mut self.nodes[place];
+        if node.life != life {
+            return;
+        }
+        let (record, need) = node.drive.done();
+        let (id, busy) = (node.id, node.drive.is_busy());
+        self.see(&Event::Written(id));
+        if busy {
+            self.plan_write(place);
+        }
+        match need {
+            Need::Barrier => self.drain(place),
+            Need::Early => self.feed(place, Input::Saved(record), 0),
+        }
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
+}

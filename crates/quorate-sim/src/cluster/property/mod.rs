@@ -1,0 +1,103 @@
+//! What must hold in every cluster of whole sites, one property a file. True time judges.
+
+mod contract;
+mod exclusion;
+mod fences;
+mod progress;
+mod storage;
+
+use quorate_protocol::Fence;
+use quorate_quorum::SiteId;
+use quorate_site::CallId;
+
+use self::exclusion::Exclusion;
+use self::fences::Fences;
+use super::storage::Write;
+use crate::Breach;
+
+pub(super) use self::progress::Left;
+
+/// The names of all properties, in the order of their files.
+pub const PROPERTIES: [&str; 5] =
+    [contract::NAME, exclusion::NAME, fences::NAME, progress::NAME, storage::NAME];
+
+/// Watches one run, and remembers the first property that broke.
+#[derive(Debug)]
+pub(super) struct Judge {
+    exclusion: Exclusion,
+    fences: Fences,
+    breach: Option<Breach>,
+}
+
+/// A holder, as the properties speak of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Holder {
+    pub(super) name: usize,
+    pub(super) call: CallId,
+    pub(super) site: SiteId,
+    /// Until when it is valid, in true time.
+    pub(super) end: u64,
+}
+
+impl Judge {
+    pub(super) fn new(names: usize) -> Self {
+        Self { exclusion: Exclusion::new(names), fences: Fences::new(names), breach: None }
+    }
+
+    pub(super) fn breach(&self) -> Option<&Breach> {
+        self.breach.as_ref()
+    }
+
+    /// A caller believes to be inside until `holder.end`.
+    pub(super) fn on_belief(&mut self, now: u64, holder: Holder) {
+        let verdict = self.exclusion.on_belief(now, holder);
+        self.note(exclusion::NAME, verdict);
+    }
+
+    /// A caller is valid for the first time.
+    pub(super) fn on_enter(&mut self, name: usize, call: CallId, fence: Fence) {
+        let verdict = self.fences.on_enter(name, call, fence);
+        self.note(fences::NAME, verdict);
+    }
+
+    /// A caller has left, or was told that it must.
+    pub(super) fn on_leave(&mut self, name: usize, call: CallId) {
+        self.exclusion.on_leave(name, call);
+    }
+
+    pub(super) fn is_valid(&self, now: u64, name: usize, call: CallId) -> bool {
+        self.exclusion.is_valid(now, name, call)
+    }
+
+    /// Some caller that is valid now.
+    pub(super) fn holder(&self, now: u64, name: usize) -> Option<Holder> {
+        self.exclusion.holder(now, name)
+    }
+
+    pub(super) fn on_write(&mut self, call: CallId, fence: Fence, valid: bool, write: Write) {
+        self.note(storage::NAME, storage::judge(call, fence, valid, write));
+    }
+
+    pub(super) fn on_note(&mut self, site: SiteId, about: SiteId, what: &str) {
+        self.note(contract::NAME, contract::of_note(site, about, what));
+    }
+
+    pub(super) fn on_panic(&mut self, site: SiteId, message: &str) {
+        self.note(contract::NAME, Err(contract::of_panic(site, message)));
+    }
+
+    pub(super) fn on_deaf(&mut self, site: SiteId) {
+        self.note(contract::NAME, Err(contract::of_deaf(site)));
+    }
+
+    /// Something is left of claims, so long after the faults are over.
+    pub(super) fn on_stuck(&mut self, leases: u64, left: &Left) {
+        self.note(progress::NAME, Err(progress::of_stuck(leases, left)));
+    }
+
+    fn note(&mut self, property: &'static str, verdict: Result<(), String>) {
+        if let (None, Err(what)) = (&self.breach, verdict) {
+            self.breach = Some(Breach { property, what });
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! A run that is under way: what is due, and in which order it happens.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use quorate_quorum::SiteId;
+use quorate_site::{CallId, Name};
+
+use super::callers::{Call, Queue};
+use super::chance::Chance;
+use super::event::{Event, Observer};
+use super::faults::{self, Fault, Faults};
+use super::node::Node;
+use super::property::{Judge, Left};
+use super::storage::Storage;
+use super::tally::Tally;
+use super::wire::Wire;
+use super::{Load, Outcome, Plan};
+
+/// A millisecond, in nanoseconds.
+pub(super) const MS: u64 = 1_000_000;
+
+/// Nothing may be left of any claim so many leases after the faults are over.
+const BOUND: u64 = 30;
+
+/// What is due at some moment. Sites and resources are places in their lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Due {
+    /// A site's deadline, in this life of it.
+    Wake(usize, u64),
+    /// The packet of this number, from, to.
+    Arrive(usize, usize, u64),
+    /// The connection of this generation comes up, or goes down, at the first site.
+    Up(usize, usize, u64),
+    Down(usize, usize, u64),
+    Connect(usize, usize),
+    /// A connection is given up, if nothing gets through.
+    TimeOut(usize, usize),
+    /// The first write of a site's disk is done, in this life of it.
+    Written(usize, u64),
+    /// The caller of this number asks for something.
+    Claim(usize),
+    GiveUp(CallId),
+    Write(CallId),
+    LateWrite(CallId),
+    Leave(CallId),
+    Break,
+    /// The fault of this number in the list.
+    Fault(usize),
+    /// A partition is over, packets are quick, a site goes on, starts again, has a quick disk.
+    Unblock(usize),
+    QuickPackets,
+    Resume(usize),
+    Restart(usize),
+    QuickDisk(usize),
+    /// All faults are over, and no more callers come.
+    Heal,
+    /// Is anything left?
+    Inspect,
+}
+
+/// What a seed draws once for a whole run.
+#[derive(Clone, Debug)]
+pub(super) struct Mood {
+    /// How long packets take, about, and writes to disk.
+    pub(super) delay: u64,
+    pub(super) write: u64,
+    /// How late timers are at most.
+    pub(super) lateness: u64,
+    /// How long callers stay inside, and away.
+    pub(super) hold: u64,
+    pub(super) think: u64,
+    pub(super) fence_block: u64,
+    pub(super) local_turns: u32,
+    /// One of these is the lease that a life of a site grants.
+    pub(super) leases: Vec<Duration>,
+}
+
+/// A run that is under way.
+pub(super) struct Run<'a, W> {
+    pub(super) plan: &'a Plan,
+    pub(super) watch: &'a mut W,
+    pub(super) chance: Chance,
+    pub(super) mood: Mood,
+    pub(super) now: u64,
+    /// The length of a lease.
+    pub(super) lease: u64,
+    /// What is due, the earliest first; among equals the one that was planned first.
+    agenda: BinaryHeap<Reverse<(u64, u64, Due)>>,
+    planned: u64,
+    pub(super) nodes: Vec<Node>,
+    pub(super) wire: Wire,
+    pub(super) names: Vec<Name>,
+    pub(super) calls: Vec<Call>,
+    pub(super) queues: Vec<Queue>,
+    pub(super) stores: Vec<Storage>,
+    pub(super) judge: Judge,
+    pub(super) tally: Tally,
+    pub(super) faults: Vec<(u64, Fault)>,
+    /// The pairs between which a partition stands; none once it is over.
+    pub(super) partitions: Vec<Vec<(usize, usize)>>,
+    /// How many faults make packets slow.
+    pub(super) slow_packets: u32,
+    pub(super) healed_at: Option<u64>,
+    /// How many inspections in a row have found nothing.
+    quiet: u32,
+    over: bool,
+}
+
+impl<'a, W: Observer> Run<'a, W> {
+    pub(super) fn new(plan: &'a Plan, seed: u64, watch: &'a mut W) -> Self {
+        let mut chance = Chance::new(seed);
+        let n = plan.quorums.n();
+        let lease = nanos(plan.lease);
+        let lasts = nanos(plan.lasts);
+        let mood = draw_mood(plan, &mut chance);
+        let mut faults = faults::draw(plan.faults, (n, lease, lasts), &mut chance);
+        faults.extend(plan.listed.iter().cloned());
+        let nodes = SiteId::all(n).map(|site| Node::new(plan, site, &mut chance)).collect();
+        let names = if let Load::Drawn { names, .. } = plan.load { names.max(1) } else { 1 };
+        let name = |place| format!("lock-{}", place + 1).parse::<Name>();
+        Self {
+            plan,
+            watch,
+            chance,
+            mood,
+            now: 0,
+            lease,
+            agenda: BinaryHeap::new(),
+            planned: 0,
+            nodes,
+            wire: Wire::new(n),
+            names: (0..names).map(|place| name(place).expect("it is short")).collect(),
+            calls: Vec::new(),
+            queues: vec![Queue::default(); names],
+            stores: vec![Storage::default(); names],
+            judge: Judge::new(names),
+            tally: Tally::default(),
+            faults,
+            partitions: Vec::new(),
+            slow_packets: 0,
+            healed_at: None,
+            quiet: 0,
+            over: false,
+        }
+    }
+
+    /// Starts all sites, connects them, and plans what is known from the start.
+    pub(super) fn begin(&mut self) {
+        let n = self.nodes.len();
+        for site in 0..n {
+            self.start(site);
+            for peer in site + 1..n {
+                self.wire.link(site, peer).connecting = true;
+                self.plan_in(0, Due::Connect(site, peer));
+            }
+        }
+        for place in 0..self.faults.len() {
+            self.plan_at(self.faults[place].0, Due::Fault(place));
+        }
+        let callers = if let Load::Drawn { callers, .. } = self.plan.load { callers * n } else { 1 };
+        for caller in 0..callers {
+            let wait = self.chance.about(self.mood.think);
+            self.plan_in(wait, Due::Claim(caller));
+        }
+        if matches!(self.plan.load, Load::Drawn { .. }) {
+            self.plan_in(self.lease, Due::Break);
+        }
+        self.plan_at(nanos(self.plan.lasts), Due::Heal);
+    }
+
+    pub(super) fn outcome(self) -> Outcome {
+        let tally = Tally { elapsed_ns: self.now, ..self.tally };
+        Outcome { tally, breach: self.judge.breach().cloned() }
+    }
+
+    pub(super) fn plan_at(&mut self, at: u64, due: Due) {
+        self.planned += 1;
+        self.agenda.push(Reverse((at.max(self.now), self.planned, due)));
+    }
+
+    pub(super) fn plan_in(&mut self, time: u64, due: Due) {
+        self.plan_at(self.now + time, due);
+    }
+
+    pub(super) fn see(&mut self, event: &Event<'_>) {
+        self.watch.see(self.now, event);
+    }
+
+    /// Does what is due next; false if the run is over.
+    pub(super) fn happen(&mut self) -> bool {
+        if self.over || self.judge.breach().is_some() {
+            return false;
+        }
+        let Some(Reverse((at, _, due))) = self.agenda.pop() else { return false };
+        self.now = at;
+        match due {
+            Due::Wake(site, life) => self.on_wake(site, life),
+            Due::Arrive(from, to, serial) => self.on_arrive(from, to, serial),
+            Due::Up(at, peer, generation) => self.on_up(at, peer, generation),
+            Due::Down(at, peer, generation) => self.on_down(at, peer, generation),
+            Due::Connect(a, b) => self.on_connect(a, b),
+            Due::TimeOut(a, b) => self.on_time_out(a, b),
+            Due::Written(site, life) => self.on_written(site, life),
+            Due::Claim(caller) => self.on_claim(caller),
+            Due::GiveUp(call) => self.on_give_up(call),
+            Due::Write(call) => self.on_write(call),
+            Due::LateWrite(call) => self.on_late_write(call),
+            Due::Leave(call) => self.on_leave(call),
+            Due::Break => self.on_break(),
+            Due::Fault(place) => self.on_fault(place),
+            Due::Unblock(place) => self.unblock(place),
+            Due::QuickPackets => self.slow_packets = self.slow_packets.saturating_sub(1),
+            Due::Resume(site) => self.resume(site),
+            Due::Restart(site) => self.restart(site),
+            Due::QuickDisk(site) => self.nodes[site].slow_disk = false,
+            Due::Heal => self.heal(),
+            Due::Inspect => self.inspect(),
+        }
+        true
+    }
+
+    /// Everything works from now on, and who is inside leaves soon.
+    fn heal(&mut self) {
+        self.healed_at = Some(self.now);
+        self.see(&Event::Recovers("all faults are over", None));
+        for place in 0..self.partitions.len() {
+            self.unblock(place);
+        }
+        self.slow_packets = 0;
+        for site in 0..self.nodes.len() {
+            self.nodes[site].slow_disk = false;
+            self.resume(site);
+            self.restart(site);
+        }
+        for place in 0..self.calls.len() {
+            if self.calls[place].is_inside() {
+                let wait = self.chance.below(self.lease / 4);
+                self.plan_in(wait, Due::Leave(CallId(place as u64)));
+            }
+        }
+        self.plan_in(self.lease / 2, Due::Inspect);
+    }
+
+    fn inspect(&mut self) {
+        let since = self.now - self.healed_at.expect("it is healed");
+        let left = self.left();
+        self.quiet = if left.is_nothing() { self.quiet + 1 } else { 0 };
+        if self.quiet == 3 {
+            self.tally.settled_ns_max = since - self.lease;
+            self.over = true;
+        } else if since > BOUND * self.lease {
+            self.judge.on_stuck(BOUND, &left);
+        } else {
+            self.plan_in(self.lease / 2, Due::Inspect);
+        }
+    }
+
+    fn left(&self) -> Left {
+        let mut left = Left::default();
+        for call in &self.calls {
+            left.waiting += usize::from(call.is_waiting());
+            left.inside += usize::from(call.is_inside());
+        }
+        for node in &self.nodes {
+            let Some(site) = &node.site else { continue };
+            for name in site.names() {
+                left.known.push((node.id, format!("{:?}", site.show(name))));
+            }
+        }
+        left
+    }
+}
+
+pub(super) fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).expect("runs are short")
+}
+
+fn draw_mood(plan: &Plan, chance: &mut Chance) -> Mood {
+    let calm = plan.faults == Faults::None;
+    let lease = nanos(plan.lease);
+    let mut leases = vec![plan.lease];
+    if !calm && chance.percent(20) {
+        leases.extend([plan.lease / 2, plan.lease * 2]);
+    }
+    Mood {
+        delay: chance.one_of(&[MS / 5, 2 * MS, 2 * MS, 20 * MS]),
+        write: chance.one_of(&[MS / 5, 3 * MS, 15 * MS]),
+        lateness: chance.one_of(&[1, MS, MS, 20 * MS]),
+        hold: lease / chance.one_of(&[100, 50, 20, 4]),
+        think: lease / chance.one_of(&[20, 5, 2]),
+        fence_block: chance.one_of(&[4, 64, 1 << 20]),
+        local_turns: chance.one_of(&[1, 2, 8]),
+        leases,
+    }
+}

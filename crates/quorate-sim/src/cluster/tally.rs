@@ -1,0 +1,78 @@
+//! What is counted in a run.
+
+use std::collections::BTreeMap;
+
+use super::faults::Fault;
+
+/// What was counted in a run, or in many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Claims made.
+    pub claims: u64,
+    /// Grants told to a caller that still waited.
+    pub grants: u64,
+    /// Claims that ended without a grant, by reason.
+    pub denied: BTreeMap<&'static str, u64>,
+    /// Waiting callers that gave up.
+    pub given_up: u64,
+    /// Waiting callers whose site crashed.
+    pub orphaned: u64,
+    /// Grants that callers were told to have lost, because leases ended.
+    pub lost: u64,
+    /// Grants that ended because somebody broke them.
+    pub broken: u64,
+    /// Wishes to break a grant.
+    pub breaks: u64,
+    /// Callers that saw their own deadline pass.
+    pub lapsed: u64,
+    /// Writes of valid holders.
+    pub writes: u64,
+    /// Writes of callers that were not valid any more and were refused.
+    pub late_refused: u64,
+    /// Writes of such callers that nobody had followed yet.
+    pub late_accepted: u64,
+    /// Packets put on their way.
+    pub packets: u64,
+    /// Writes to disk.
+    pub disk_writes: u64,
+    /// Faults, by their place in [`Fault::KINDS`].
+    pub faults: [u64; Fault::KINDS.len()],
+    /// True time that passed, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// The longest time for which somebody waited and nobody held the lock.
+    pub gap_ns_max: u64,
+    /// How long it took, from the end of the faults, until nothing was left of any claim.
+    pub settled_ns_max: u64,
+}
+
+impl Tally {
+    /// Adds what was counted in another run.
+    pub fn add(&mut self, other: &Tally) {
+        for (reason, count) in &other.denied {
+            *self.denied.entry(reason).or_default() += count;
+        }
+        for (mine, theirs) in self.faults.iter_mut().zip(other.faults) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in [
+            (&mut self.claims, other.claims),
+            (&mut self.grants, other.grants),
+            (&mut self.given_up, other.given_up),
+            (&mut self.orphaned, other.orphaned),
+            (&mut self.lost, other.lost),
+            (&mut self.broken, other.broken),
+            (&mut self.breaks, other.breaks),
+            (&mut self.lapsed, other.lapsed),
+            (&mut self.writes, other.writes),
+            (&mut self.late_refused, other.late_refused),
+            (&mut self.late_accepted, other.late_accepted),
+            (&mut self.packets, other.packets),
+            (&mut self.disk_writes, other.disk_writes),
+            (&mut self.elapsed_ns, other.elapsed_ns),
+        ] {
+            *mine += theirs;
+        }
+        self.gap_ns_max = self.gap_ns_max.max(other.gap_ns_max);
+        self.settled_ns_max = self.settled_ns_max.max(other.settled_ns_max);
+    }
+}

@@ -1,0 +1,196 @@
+//! The connections between sites, one a pair, and the packets under way on them.
+//!
+//! A connection has a number, its *generation*. Each end comes up and goes down at a moment of its
+//! own, and hears nothing of a generation that is not up there.
+
+use std::collections::VecDeque;
+
+use quorate_site::Said;
+use quorate_site::session::Packet;
+
+/// All connections.
+#[derive(Debug)]
+pub(super) struct Wire {
+    n: usize,
+    /// By pair, of which the smaller site is end 0.
+    links: Vec<Link>,
+    serial: u64,
+}
+
+/// The connection of one pair.
+#[derive(Debug, Default)]
+pub(super) struct Link {
+    /// The latest generation, and the latest that is broken.
+    pub(super) latest: u64,
+    pub(super) broken: u64,
+    /// Whether somebody is going to connect, and how often that has failed.
+    pub(super) connecting: bool,
+    pub(super) failures: u32,
+    ends: [End; 2],
+}
+
+/// One end of a connection, and what is on its way there.
+#[derive(Debug, Default)]
+struct End {
+    /// The generation that is up here; 0 if none is.
+    up: u64,
+    /// Nothing arrives before it: the latest time at which something was to arrive here.
+    last: u64,
+    /// How many partitions keep packets from coming here.
+    blocks: u32,
+    coming: VecDeque<Parcel>,
+    /// What will be on its way once nothing blocks it: the sender's system repeats it.
+    stalled: VecDeque<Parcel>,
+    /// Nothing more is carried here of this generation and those before.
+    shut: u64,
+}
+
+#[derive(Debug)]
+struct Parcel {
+    serial: u64,
+    generation: u64,
+    packet: Packet<Said>,
+}
+
+/// When a packet arrives, and its number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) at: u64,
+    pub(super) serial: u64,
+}
+
+impl Wire {
+    pub(super) fn new(n: usize) -> Self {
+        Self { n, links: (0..n * n).map(|_| Link::default()).collect(), serial: 0 }
+    }
+
+    /// The connection of a pair.
+    pub(super) fn link(&mut self, a: usize, b: usize) -> &mut Link {
+        &mut self.links[a.min(b) * self.n + a.max(b)]
+    }
+
+    fn end(&mut self, at: usize, peer: usize) -> &mut End {
+        &mut self.link(at, peer).ends[usize::from(at > peer)]
+    }
+
+    /// The generation that is up at `at`, towards `peer`; 0 if none is.
+    pub(super) fn up(&mut self, at: usize, peer: usize) -> u64 {
+        self.end(at, peer).up
+    }
+
+    /// A new connection is made that comes up at `at` at this time: nothing arrives before.
+    pub(super) fn expect_from(&mut self, at: usize, peer: usize, time: u64) {
+        let end = self.end(at, peer);
+        end.last = end.last.max(time);
+    }
+
+    /// A connection comes up at one end; false if it broke before. What is left of the one before
+    /// is lost.
+    pub(super) fn come_up(&mut self, at: usize, peer: usize, generation: u64) -> bool {
+        if generation <= self.link(at, peer).broken {
+            return false;
+        }
+        let end = self.end(at, peer);
+        end.up = generation;
+        end.coming.retain(|parcel| parcel.generation >= generation);
+        true
+    }
+
+    /// A connection goes down at one end; false if it is not the one that is up.
+    pub(super) fn go_down(&mut self, at: usize, peer: usize, generation: u64) -> bool {
+        let end = self.end(at, peer);
+        if end.up != generation {
+            return false;
+        }
+        end.up = 0;
+        end.coming.retain(|parcel| parcel.generation > generation);
+        true
+    }
+
+    /// Puts a packet on its way on the connection that is up at its sender; `None` if it is lost,
+    /// or stalls.
+    pub(super) fn send(
+        &mut self,
+        (from, to): (usize, usize),
+        packet: Packet<Said>,
+        at: u64,
+    ) -> Option<Arrival> {
+        let generation = self.up(from, to);
+        self.serial += 1;
+        let serial = self.serial;
+        let end = self.end(to, from);
+        if generation <= end.shut {
+            return None;
+        }
+        let parcel = Parcel { serial, generation, packet };
+        if end.blocks > 0 || !end.stalled.is_empty() {
+            end.stalled.push_back(parcel);
+            return None;
+        }
+        Some(end.take(parcel, at))
+    }
+
+    /// The packet with this number arrives, unless it was lost.
+    pub(super) fn arrive(
+        &mut self,
+        (from, to): (usize, usize),
+        serial: u64,
+    ) -> Option<Packet<Said>> {
+        let end = self.end(to, from);
+        let first = end.coming.front()?;
+        if first.serial != serial {
+            return None;
+        }
+        let parcel = end.coming.pop_front().expect("it was looked at");
+        (parcel.generation == end.up).then_some(parcel.packet)
+    }
+
+    /// The latest connection breaks: nothing more is carried, and of what was on its way to `to`
+    /// only so many packets still arrive.
+    pub(super) fn cut(&mut self, (from, to): (usize, usize), arriving: usize) {
+        let link = self.link(from, to);
+        let latest = link.latest;
+        link.broken = latest;
+        let end = self.end(to, from);
+        end.shut = latest;
+        end.stalled.clear();
+        end.coming.truncate(arriving);
+        end.last = 0; // the next connection waits for nothing of this one
+    }
+
+    /// How many packets are on their way.
+    pub(super) fn coming(&mut self, (from, to): (usize, usize)) -> usize {
+        self.end(to, from).coming.len()
+    }
+
+    /// Whether a packet could get through.
+    pub(super) fn is_blocked(&mut self, (from, to): (usize, usize)) -> bool {
+        self.end(to, from).blocks > 0
+    }
+
+    /// Keeps packets from getting through.
+    pub(super) fn block(&mut self, (from, to): (usize, usize)) {
+        self.end(to, from).blocks += 1;
+    }
+
+    /// Takes back one [`Wire::block`]; what stalled may get through from `at` on.
+    pub(super) fn unblock(&mut self, (from, to): (usize, usize), at: u64) -> Vec<Arrival> {
+        let end = self.end(to, from);
+        end.blocks -= 1;
+        if end.blocks > 0 {
+            return Vec::new();
+        }
+        let stalled = std::mem::take(&mut end.stalled);
+        stalled.into_iter().map(|parcel| end.take(parcel, at)).collect()
+    }
+}
+
+impl End {
+    /// Never before what was sent earlier.
+    fn take(&mut self, parcel: Parcel, at: u64) -> Arrival {
+        self.last = self.last.max(at);
+        let arrival = Arrival { at: self.last, serial: parcel.serial };
+        self.coming.push_back(parcel);
+        arrival
+    }
+}
