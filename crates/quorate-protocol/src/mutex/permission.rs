@@ -68,12 +68,27 @@ impl Request {
         self.permissions.iter().filter(|(_, p)| p.held).map(|(&arbiter, _)| arbiter).collect()
     }
 
+    /// The arbiters whose permission is in hand, in a session that is not over. Several may be
+    /// over at once, and we are told of one after the other.
+    pub(super) fn counted(&self, site: &Shared) -> SiteSet {
+        let mut counted = self.held();
+        for arbiter in self.permissions.keys() {
+            if site.session_at(*arbiter).is_none() {
+                counted.remove(*arbiter);
+            }
+        }
+        counted
+    }
+
     /// Whether the permissions in hand contain a quorum.
     pub(super) fn is_complete(&self, site: &Shared) -> bool {
         if self.repaired {
-            return site.is_quorum(&self.held());
+            return site.is_quorum(&self.counted(site));
         }
-        self.permissions.values().all(|permission| permission.held)
+        let counts = |(&arbiter, permission): (&SiteId, &Permission)| {
+            permission.held && site.session_at(arbiter).is_some()
+        };
+        self.permissions.iter().all(counts)
     }
 
     /// The lowest fence above all before, if every arbiter lets us use it.

@@ -93,7 +93,7 @@ impl Requester {
     /// Whether we are inside on the word of too few.
     fn is_lost(&self, site: &Shared) -> bool {
         match &self.phase {
-            Phase::Inside(request, _) => !site.is_quorum(&request.held()),
+            Phase::Inside(request, _) => !site.is_quorum(&request.counted(site)),
             _ => false,
         }
     }

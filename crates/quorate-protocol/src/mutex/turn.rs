@@ -33,7 +33,7 @@ impl Requester {
             return;
         }
         let next = fence.next();
-        if !site.is_quorum(&request.allow(next)) {
+        if !site.is_quorum(&request.allow(site, next)) {
             return request.raise(next.plus(site.fence_block()), out);
         }
         request.turning = false;
@@ -51,8 +51,9 @@ impl Requester {
 
 impl Request {
     /// The arbiters that lent to us and let us use `fence`.
-    fn allow(&self, fence: Fence) -> SiteSet {
+    fn allow(&self, site: &Shared, fence: Fence) -> SiteSet {
         let good = self.permissions.iter().filter(|(_, p)| p.held && fence < p.fences.ceil);
-        good.map(|(&arbiter, _)| arbiter).collect()
+        let good = good.map(|(&arbiter, _)| arbiter);
+        good.filter(|&arbiter| site.session_at(arbiter).is_some()).collect()
     }
 }

@@ -124,7 +124,14 @@ impl Desk {
                 session::Effect::Persist(durable) => self.persist_sessions(durable),
                 session::Effect::Note(about, what) => self.note(about, what),
                 session::Effect::Wake(_) => {}
-                effect => self.pending.push_back(effect),
+                effect => {
+                    // Several may be over at once: none of them counts from now on, though the
+                    // protocols are told of one after the other.
+                    if let session::Effect::Tell(Event::Lost(peer)) = effect {
+                        self.shared.sessions.set_ours(peer, Ours::default());
+                    }
+                    self.pending.push_back(effect);
+                }
             }
         }
     }
