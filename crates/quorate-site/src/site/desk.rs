@@ -274,7 +274,7 @@ impl Desk {
         let until = self.valid_until(&self.calls[&id], &vouchers);
         let until = until.expect("who enters has a quorum of leases");
         self.out.push(Effect::Grant(id, Grant { fence, until }));
-        if !self.is_steady(name, &vouchers) {
+        if !self.is_steady(name, &vouchers, until) {
             self.waning.insert(id, until);
             self.out.push(Effect::Waning(id, until));
         }

@@ -26,10 +26,12 @@ impl Desk {
         quorum_validity(&self.sessions, self.now, is_quorum, vouchers.iter().filter_map(session))
     }
 
-    /// Whether those of the vouchers that answer are enough.
-    pub(super) fn is_steady(&self, name: &Name, vouchers: &SiteSet) -> bool {
+    /// Whether those of the vouchers that answer are enough, and the grant, which is good until
+    /// then, is good for as long as the horizon says that was told last. That one may be later: a
+    /// site that was silent, or had no session with us, did not count for it.
+    pub(super) fn is_steady(&self, name: &Name, vouchers: &SiteSet, until: Tick) -> bool {
         let answering = vouchers.iter().filter(|&site| !self.shared.is_silent(site)).collect();
-        self.shared.is_quorum_for(name.hash64(), &answering)
+        self.shared.is_quorum_for(name.hash64(), &answering) && until >= self.horizon
     }
 
     /// Until when grants are good that rest on sites that answer.
@@ -74,14 +76,14 @@ impl Site {
     fn review_call(&mut self, id: CallId) {
         let call = &self.desk.calls[&id];
         let Some(vouchers) = self.table[&call.name].engine.part().vouchers(id) else { return };
-        if self.desk.is_steady(&call.name, &vouchers) {
+        let until = self.desk.valid_until(call, &vouchers);
+        let until = until.expect("a grant without a quorum of leases is lost");
+        if self.desk.is_steady(&call.name, &vouchers, until) {
             if self.desk.waning.remove(&id).is_some() {
                 self.desk.out.push(Effect::Steady(id));
             }
             return;
         }
-        let until = self.desk.valid_until(call, &vouchers);
-        let until = until.expect("a grant without a quorum of leases is lost");
         let told = self.desk.waning.get(&id).copied();
         if told.is_none_or(|told| should_push(self.desk.config.terms.lease, told, until)) {
             self.desk.waning.insert(id, until);
