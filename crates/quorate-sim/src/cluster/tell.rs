@@ -41,6 +41,8 @@ impl<W: Observer> Run<'_, W> {
         }
     }
 
+    /// What a site told last as its horizon counts for every grant that is not told otherwise.
+    ///
     /// A caller that has given up meanwhile takes no notice; its site will hear of it.
     fn on_grant(&mut self, id: CallId, grant: Grant) {
         let call = &mut self.calls[place_of(id)];
@@ -55,7 +57,10 @@ impl<W: Observer> Run<'_, W> {
         let (place, resource) = (SiteId::new(site), self.names[name].clone());
         self.see(&Event::Enters(place, id, &resource, grant.fence, grant.until));
         self.note_entry(name);
-        self.believe(id, grant.until);
+        let next = self.nodes[site].outbox.front();
+        let wanes = matches!(next, Some((Effect::Waning(call, _), _)) if *call == id);
+        let horizon = if wanes { Tick::ZERO } else { self.nodes[site].horizon };
+        self.believe(id, grant.until.max(horizon));
         self.plan_stay(id);
     }
 
