@@ -35,7 +35,8 @@ pub(crate) struct ClusterArgs {
     /// How many waiting callers may give up
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) gives_up: u32,
-    /// With sessions that can end, instead of the papers' channels that never fail; only in `check`
+    /// With sessions that can end, instead of the papers' channels that never fail; in `sim random`
+    /// whole sites
     #[arg(long)]
     pub(crate) site: bool,
 }

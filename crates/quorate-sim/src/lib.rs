@@ -20,5 +20,5 @@ pub use channels::Lane;
 pub use event::{Event, Observer, Unwatched};
 pub use property::{Breach, PROPERTIES};
 pub use subject::Subject;
-pub use subjects::{PROTOCOLS, Setting, Visitor, visit};
+pub use subjects::{PROTOCOLS, Setting, Visitor, site_settings, visit};
 pub use world::{Contract, Fault, Faults, Standpoint, World};

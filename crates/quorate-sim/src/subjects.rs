@@ -3,6 +3,7 @@
 use quorate_protocol::Fence;
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Grant, Message, Mutex, Options};
+use quorate_site::registry::Settings;
 
 use crate::Subject;
 
@@ -44,6 +45,21 @@ pub fn visit<V: Visitor>(
                 None => visitor.visit::<Mutex>(options),
                 Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
             })
+        }
+        _ => Err(format!("unknown protocol `{name}`; known: {}", PROTOCOLS.join(", "))),
+    }
+}
+
+/// The switches of whole sites, as they are set for the protocol called `name`.
+///
+/// # Errors
+///
+/// As in [`visit`].
+pub fn site_settings(name: &str, settings: &[Setting]) -> Result<Settings, String> {
+    match name {
+        Mutex::NAME => {
+            let (mutex, undone) = mutex_options(settings)?;
+            Ok(Settings { mutex, undone })
         }
         _ => Err(format!("unknown protocol `{name}`; known: {}", PROTOCOLS.join(", "))),
     }

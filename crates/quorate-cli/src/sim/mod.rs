@@ -8,6 +8,8 @@ mod random;
 mod report;
 mod script;
 mod sweep;
+mod whole;
+mod whole_report;
 
 use clap::Subcommand;
 

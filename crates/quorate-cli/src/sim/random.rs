@@ -13,6 +13,7 @@ use super::flags::Time;
 use super::picture::Picture;
 use super::report::Report;
 use super::sweep::{Sum, sweep};
+use super::whole::Whole;
 use crate::answer::{Answer, Failure, Verdict, say, say_lines};
 use crate::cluster::{Cluster, ClusterArgs};
 use crate::faults::FaultArgs;
@@ -23,6 +24,9 @@ use crate::progress::{Goal, shown};
 /// Runs a cluster in which a seed decides how long everything takes, and so who overtakes whom.
 ///
 /// Every property is checked after every event. Times are in T, the mean delay of a message.
+///
+/// With --site whole sites run, each with a clock, a disk and callers of its own, and faults come
+/// from the seed too. Properties are then judged in true time; a trace shows milliseconds.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "a command's flags are switches")]
@@ -52,7 +56,7 @@ pub(crate) struct Random {
     pub(super) inside: Time,
     #[command(flatten)]
     pub(super) budget: FaultArgs,
-    /// Which faults happen to whole sites; only `none` for now
+    /// Which faults happen, with --site: `none`, `network`, `crashes` or `all`
     #[arg(long, default_value = "none")]
     pub(super) faults: String,
     /// Shows everything that happens in one run
@@ -78,32 +82,32 @@ Examples:
   quorate sim random --sites 13 --quorum plane    1000 runs on a projective plane
   quorate sim random --think 0 --inside 0.1 --delay constant --json
   quorate sim random --budget lose=5,silent=3,crash=2    sessions end, sites crash and restart
+  quorate sim random --site --faults all          whole sites: drift, partitions, crashes, slow disks
 
 Exit status: 0 clean, 1 a property broke or a claim was not served, 2 bad input.";
 
 impl Random {
     /// Runs the simulation and says what came of it.
     pub(crate) fn run(&self) -> Answer {
-        if self.cluster.site {
-            let why = "--site: whole sites are not run yet; --budget ends sessions, as in \
-                `quorate check --site`";
-            return Err(why.to_owned().into());
-        }
-        if self.faults != "none" {
-            let faults = &self.faults;
-            return Err(format!(
-                "--faults {faults}: whole sites are not built yet; only `none`, or --budget"
-            )
-            .into());
-        }
         if let (None, Some(flag)) = (&self.budget.budget, self.budget.given()) {
             return Err(format!("{flag}: nothing goes wrong; expected --budget too").into());
+        }
+        if self.cluster.site && self.budget.budget.is_some() {
+            let why = "--budget is for protocols alone; with --site take --faults";
+            return Err(why.to_owned().into());
         }
         if self.trace && self.runs() > 1 {
             return Err("--trace shows one run; expected --runs 1".to_owned().into());
         }
         if self.seed.checked_add(self.runs()).is_none() {
             return Err(format!("--seed {}: too close to the largest seed", self.seed).into());
+        }
+        if self.cluster.site {
+            return Whole::new(self)?.run();
+        }
+        if self.faults != "none" {
+            let faults = &self.faults;
+            return Err(format!("--faults {faults}: faults need whole sites; add --site").into());
         }
         let delay = self.delay.parse()?;
         let cluster = self.cluster.resolve(5, 2)?;
@@ -133,6 +137,9 @@ impl Random {
             words.push("--skew".to_owned());
         }
         words.extend(self.budget.flags());
+        if self.cluster.site {
+            words.push(format!("--site --faults {}", self.faults));
+        }
         words.push(format!("--seed {seed} --runs 1 --trace"));
         words.join(" ")
     }

@@ -66,22 +66,35 @@ pub(super) fn sweep<P: Subject>(
     threads: NonZeroUsize,
     started: &AtomicU64,
 ) -> Sum {
+    let one = |sum: &mut Sum, seed| sum.add(seed, &run(plan, seed, &mut Unwatched));
+    each_seed((seed, runs), threads, started, one, Sum::join)
+}
+
+/// Does `one` with each of `runs` seeds from `seed` on, each thread for a sum of its own, and then
+/// joins the sums.
+pub(super) fn each_seed<S: Default + Send>(
+    (seed, runs): (u64, u64),
+    threads: NonZeroUsize,
+    started: &AtomicU64,
+    one: impl Fn(&mut S, u64) + Sync,
+    join: impl Fn(&mut S, S),
+) -> S {
     let work = || {
-        let mut sum = Sum::default();
+        let mut sum = S::default();
         loop {
             let next = started.fetch_add(1, Ordering::Relaxed);
             if next >= runs {
                 return sum;
             }
-            let seed = seed + next;
-            sum.add(seed, &run(plan, seed, &mut Unwatched));
+            one(&mut sum, seed + next);
         }
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.get()).map(|_| scope.spawn(work)).collect();
-        let mut sum = Sum::default();
+        let mut sum = S::default();
         for worker in workers {
-            sum.join(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            let part = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            join(&mut sum, part);
         }
         sum
     })

@@ -118,7 +118,9 @@ impl fmt::Display for Fault {
                 let what = if *reboot { "and its machine crash" } else { "crashes" };
                 write!(f, "{site} {what} for {} ms", ms(lasts))
             }
-            Fault::CrashHolder(lasts) => write!(f, "the holder's site crashes for {} ms", ms(lasts)),
+            Fault::CrashHolder(lasts) => {
+                write!(f, "the holder's site crashes for {} ms", ms(lasts))
+            }
             Fault::SlowDisk(site, lasts) => {
                 write!(f, "the disk of {site} is slow for {} ms", ms(lasts))
             }

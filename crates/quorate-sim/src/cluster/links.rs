@@ -14,13 +14,7 @@ impl<W: Observer> Run<'_, W> {
     }
 
     /// Sends a packet on the connection it was meant for; if that is gone, to nobody.
-    pub(super) fn send(
-        &mut self,
-        from: usize,
-        to: usize,
-        packet: Packet<Said>,
-        generation: u64,
-    ) {
+    pub(super) fn send(&mut self, from: usize, to: usize, packet: Packet<Said>, generation: u64) {
         if generation == 0 || self.wire.up(from, to) != generation {
             return;
         }

@@ -159,7 +159,8 @@ impl<'a, W: Observer> Run<'a, W> {
         for place in 0..self.faults.len() {
             self.plan_at(self.faults[place].0, Due::Fault(place));
         }
-        let callers = if let Load::Drawn { callers, .. } = self.plan.load { callers * n } else { 1 };
+        let callers =
+            if let Load::Drawn { callers, .. } = self.plan.load { callers * n } else { 1 };
         for caller in 0..callers {
             let wait = self.chance.about(self.mood.think);
             self.plan_in(wait, Due::Claim(caller));

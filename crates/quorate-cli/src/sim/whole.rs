@@ -1,0 +1,142 @@
+//! `quorate sim random --site`: clusters of whole sites.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use quorate_sim::cluster::{Chronicle, Outcome, Plan, Tally, run};
+use quorate_sim::{Unwatched, site_settings};
+
+use super::random::Random;
+use super::sweep::{Flaw, each_seed};
+use super::whole_report::WholeReport;
+use crate::answer::{Answer, Failure, Verdict, say, say_lines};
+use crate::cluster::Cluster;
+use crate::hush::hushed;
+use crate::paint::Paint;
+use crate::progress::{Goal, shown};
+
+/// Runs of whole sites that are going to be made.
+pub(super) struct Whole<'a> {
+    args: &'a Random,
+    cluster: Cluster,
+    plan: Plan,
+}
+
+/// What many runs came to. It does not depend on the number of threads.
+#[derive(Debug, Default)]
+pub(super) struct WholeSum {
+    /// What was counted in all of them.
+    pub(super) tally: Tally,
+    /// How many runs went wrong.
+    pub(super) failed: u64,
+    /// What went wrong in the run with the smallest seed.
+    pub(super) first: Option<Flaw>,
+}
+
+impl WholeSum {
+    fn add(&mut self, seed: u64, outcome: Outcome) {
+        self.tally.add(&outcome.tally);
+        if let Some(breach) = outcome.breach {
+            self.failed += 1;
+            self.keep_first(Flaw { seed, breach });
+        }
+    }
+
+    fn join(&mut self, other: WholeSum) {
+        self.tally.add(&other.tally);
+        self.failed += other.failed;
+        if let Some(flaw) = other.first {
+            self.keep_first(flaw);
+        }
+    }
+
+    fn keep_first(&mut self, flaw: Flaw) {
+        if self.first.as_ref().is_none_or(|first| flaw.seed < first.seed) {
+            self.first = Some(flaw);
+        }
+    }
+}
+
+impl<'a> Whole<'a> {
+    /// The runs that are asked for.
+    ///
+    /// # Errors
+    ///
+    /// A flag that whole sites know nothing of, or something that does not exist.
+    pub(super) fn new(args: &'a Random) -> Result<Self, Failure> {
+        let faults = args.faults.parse()?;
+        refuse_strangers(args)?;
+        let cluster = args.cluster.resolve(5, 0)?;
+        let settings = site_settings(&args.protocol, cluster.settings())?;
+        let plan = Plan { faults, settings, ..Plan::new(cluster.quorums.clone()) };
+        Ok(Self { args, cluster, plan })
+    }
+
+    /// Makes the runs and says what came of them.
+    pub(super) fn run(&self) -> Answer {
+        hushed(|| if self.args.trace { self.trace() } else { self.count() })
+    }
+
+    /// One run, event by event.
+    fn trace(&self) -> Answer {
+        let (mut chronicle, mut sum) = (Chronicle::default(), WholeSum::default());
+        sum.add(self.args.seed, run(&self.plan, self.args.seed, &mut chronicle));
+        let report = WholeReport { args: self.args, cluster: &self.cluster, sum: &sum };
+        if self.args.json {
+            say(&format!("{}\n", report.json(&chronicle.0)))?;
+        } else {
+            let paint = Paint::for_stdout();
+            say_lines(&[report.title(paint)])?;
+            say_lines(&chronicle.0)?;
+            say(&format!("\n{}\n", report.verdict(paint)))?;
+        }
+        Ok(verdict(&sum))
+    }
+
+    /// Many runs, and their figures.
+    fn count(&self) -> Answer {
+        let (started, runs, start) = (AtomicU64::new(0), self.args.runs(), Instant::now());
+        let progress = || started.load(Ordering::Relaxed).min(runs);
+        let one = |sum: &mut WholeSum, seed| sum.add(seed, run(&self.plan, seed, &mut Unwatched));
+        let sum = shown(Goal::Of(runs), "runs", progress, || {
+            each_seed((self.args.seed, runs), self.args.threads, &started, one, WholeSum::join)
+        });
+        let report = WholeReport { args: self.args, cluster: &self.cluster, sum: &sum };
+        if self.args.json {
+            let mut chronicle = Chronicle::default();
+            if let Some(flaw) = &sum.first {
+                run(&self.plan, flaw.seed, &mut chronicle);
+            }
+            say(&format!("{}\n", report.json(&chronicle.0)))?;
+        } else {
+            say(&report.text(start.elapsed()))?;
+        }
+        Ok(verdict(&sum))
+    }
+}
+
+/// The seed decides what these flags would say.
+fn refuse_strangers(args: &Random) -> Result<(), Failure> {
+    let drawn = [
+        ("--delay", args.delay != "exponential"),
+        ("--skew", args.skew),
+        ("--think", args.think.to_string() != "..10"),
+        ("--inside", args.inside.to_string() != "..3"),
+        ("--requests", args.cluster.requests.is_some()),
+        ("--claims", args.cluster.claims.is_some()),
+        ("--gives-up", args.cluster.gives_up > 0),
+        ("--verbose", args.verbose),
+        ("--ascii", args.ascii),
+    ];
+    match drawn.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => {
+            let why = "in runs of whole sites the seed decides that; leave it out, or --site";
+            Err(format!("{flag}: {why}").into())
+        }
+        None => Ok(()),
+    }
+}
+
+fn verdict(sum: &WholeSum) -> Verdict {
+    if sum.first.is_some() { Verdict::Broken } else { Verdict::Clean }
+}
