@@ -27,6 +27,10 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --sites 3 --requests 3 --gives-up 2 --budget lose=5,silent=3,crash=2 --runs 20000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 10000",
     "sim random --sites 5 --budget crash=2 --no-restart --runs 10000",
+    // Whole sites: clocks that drift, partitions, pauses, crashes, slow disks, late callers.
+    "sim random --site --faults all --sites 3 --runs 200",
+    "sim random --site --faults all --sites 5 --runs 200",
+    "sim random --site --faults all --sites 7 --quorum plane --runs 100",
 ];
 
 /// Exhaustive checks and random runs of `cargo xtask deep`: minutes to hours.
@@ -62,6 +66,19 @@ pub(crate) const DEEP: &[&str] = &[
     // Majorities of four.
     "check mutex --sites 4 --requests 1 \
      --option yield_pass=off --option ahead=off --option lists=off",
+    // Whole sites under all faults: 26 000 runs, seven minutes.
+    "sim random --site --faults all --sites 3 --runs 4000",
+    "sim random --site --faults all --sites 5 --runs 4000",
+    "sim random --site --faults all --sites 7 --runs 2000",
+    "sim random --site --faults all --sites 9 --runs 2000",
+    "sim random --site --faults all --sites 13 --runs 2000",
+    "sim random --site --faults all --sites 9 --quorum grid --runs 2000",
+    "sim random --site --faults all --sites 7 --quorum plane --runs 2000",
+    "sim random --site --faults all --sites 13 --quorum plane --runs 2000",
+    "sim random --site --faults all --sites 7 --quorum tree --runs 2000",
+    "sim random --site --faults all --sites 7 --quorum cyclic --runs 2000",
+    "sim random --site --faults network --sites 5 --runs 1000",
+    "sim random --site --faults crashes --sites 5 --runs 1000",
 ];
 
 /// The arguments in `line`: parted by spaces, except inside single quotes.

@@ -6,3 +6,4 @@ mod random;
 mod script;
 mod tools;
 mod trace;
+mod whole;

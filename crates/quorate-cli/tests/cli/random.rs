@@ -109,9 +109,15 @@ fn what_does_not_exist_is_refused_with_what_does() {
 }
 
 #[test]
-fn what_is_not_built_yet_is_refused() {
-    quorate("sim random --faults all").refused(&["--faults all", "whole sites", "`none`"]);
-    quorate("sim random --site").refused(&["--site", "--budget", "check --site"]);
+fn flags_that_make_no_sense_together_are_refused() {
+    quorate("sim random --faults all").refused(&["--faults all", "--site"]);
+    quorate("sim random --site --budget lose=1").refused(&["--budget", "--faults"]);
+    quorate("sim random --site --faults some").refused(&["some", "network", "crashes", "all"]);
+    quorate("sim random --site --option undo=E99").refused(&["E99", "no-quarantine"]);
+    for flag in ["--requests 2", "--skew", "--delay constant", "--think 3", "--gives-up 1"] {
+        let name = flag.split(' ').next().unwrap();
+        quorate(&format!("sim random --site {flag}")).refused(&[name, "the seed decides"]);
+    }
     assert_eq!(quorate("sim random --faults none --runs 1").code, Some(0));
 }
 

@@ -59,6 +59,9 @@ pub struct Plan {
     pub undone: Option<Rule>,
     /// What disks forget; `None` outside checks.
     pub forgets: Option<Forgets>,
+    /// A property that may break without ending the run, one of [`PROPERTIES`]; `None` outside
+    /// checks.
+    pub tolerates: Option<&'static str>,
 }
 
 /// Who comes for what.
@@ -102,6 +105,7 @@ impl Plan {
             settings: Settings::default(),
             undone: None,
             forgets: None,
+            tolerates: None,
         }
     }
 }

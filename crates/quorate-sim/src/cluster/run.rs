@@ -135,7 +135,7 @@ impl<'a, W: Observer> Run<'a, W> {
             calls: Vec::new(),
             queues: vec![Queue::default(); names],
             stores: vec![Storage::default(); names],
-            judge: Judge::new(names),
+            judge: Judge::new(names, plan.tolerates),
             tally: Tally::default(),
             faults,
             partitions: Vec::new(),
