@@ -126,8 +126,8 @@ fn a_disk_that_forgets_is_caught() {
     }
 }
 
-/// Two rules are not here. With `ReopenAfterDeadline` undone a caller is told of its loss before the
-/// client reopens, in the same step; `DeadlinesFirst` is kept by the site once more.
+/// Two rules are not here. With `ReopenAfterDeadline` undone a caller is told of its loss before
+/// the client reopens, in the same step; `DeadlinesFirst` is kept by the site once more.
 #[test]
 fn rules_of_sessions_undone_are_caught() {
     for (rule, seed) in [

@@ -82,7 +82,7 @@ Examples:
   quorate sim random --sites 13 --quorum plane    1000 runs on a projective plane
   quorate sim random --think 0 --inside 0.1 --delay constant --json
   quorate sim random --budget lose=5,silent=3,crash=2    sessions end, sites crash and restart
-  quorate sim random --site --faults all          whole sites: drift, partitions, crashes, slow disks
+  quorate sim random --site --faults all          whole sites: drift, partitions, crashes, pauses
 
 Exit status: 0 clean, 1 a property broke or a claim was not served, 2 bad input.";
 

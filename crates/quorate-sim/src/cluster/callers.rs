@@ -182,8 +182,8 @@ impl<W: Observer> Run<'_, W> {
         self.plan_in(hold, Due::Leave(id));
     }
 
-    /// A caller that is inside writes, if it looks at its clock and it is not too late. One that was
-    /// stopped between looking and writing writes when it goes on.
+    /// A caller that is inside writes, if it looks at its clock and it is not too late. One that
+    /// was stopped between looking and writing writes when it goes on.
     pub(super) fn on_write(&mut self, id: CallId) {
         if !self.call(id).is_inside() {
             return;
@@ -281,7 +281,8 @@ impl<W: Observer> Run<'_, W> {
     pub(super) fn note_entry(&mut self, name: usize) {
         let queue = &mut self.queues[name];
         queue.waiting -= 1;
-        let free = self.now.saturating_sub(queue.since.max(queue.left));
+        let held = queue.left.max(self.judge.last_end(self.now, name));
+        let free = self.now.saturating_sub(queue.since.max(held));
         self.tally.gap_ns_max = self.tally.gap_ns_max.max(free);
     }
 

@@ -46,7 +46,7 @@ impl<W: Observer> Run<'_, W> {
             return;
         }
         if !able || !open {
-            let wait = (50 * MS << link.failures.min(10)).min(lease / 6);
+            let wait = ((50 * MS) << link.failures.min(10)).min(lease / 6);
             link.failures += 1;
             return self.plan_in(wait, Due::Connect(a, b));
         }

@@ -75,7 +75,9 @@ impl<W: Observer> Run<'_, W> {
                 }
             }
         }
-        ways.iter().for_each(|&way| self.wire.block(way));
+        for &way in &ways {
+            self.wire.block(way);
+        }
         self.partitions.push(ways);
         self.plan_in(lasts, Due::Unblock(self.partitions.len() - 1));
     }

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
-use quorate_site::{CallId, Name};
+use quorate_site::{CallId, Name, ResourceView};
 
 use super::callers::{Call, Queue};
 use super::chance::Chance;
@@ -266,12 +266,30 @@ impl<'a, W: Observer> Run<'a, W> {
         }
         for node in &self.nodes {
             let Some(site) = &node.site else { continue };
-            for name in site.names() {
-                left.known.push((node.id, format!("{:?}", site.show(name))));
-            }
+            let views = site.names().filter_map(|name| site.show(name));
+            left.known.extend(views.map(|view| (node.id, in_words(&view))));
         }
         left
     }
+}
+
+/// A resource as a site sees it, in a few words.
+fn in_words(view: &ResourceView) -> String {
+    let mut text = view.name.to_string();
+    if let Some(request) = view.request {
+        text = format!("{text}, wants it with {request}, lacks {}", listed(&view.missing));
+    }
+    if !view.lent.is_empty() {
+        text = format!("{text}, lent to {}", listed(&view.lent));
+    }
+    if !view.queue.is_empty() {
+        text = format!("{text}, queued {}", listed(&view.queue));
+    }
+    text
+}
+
+fn listed(things: &[impl ToString]) -> String {
+    things.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn nanos(time: Duration) -> u64 {

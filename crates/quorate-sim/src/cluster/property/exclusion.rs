@@ -46,6 +46,11 @@ impl Exclusion {
         self.inside[name].iter().any(|holder| holder.call == call && holder.end > now)
     }
 
+    /// When the last of those was valid that are not any more and have not left, or now.
+    pub(super) fn last_end(&self, now: u64, name: usize) -> u64 {
+        self.inside[name].iter().map(|holder| holder.end.min(now)).max().unwrap_or(0)
+    }
+
     pub(super) fn holder(&self, now: u64, name: usize) -> Option<Holder> {
         self.inside[name].iter().find(|holder| holder.end > now).copied()
     }

@@ -77,6 +77,11 @@ impl Judge {
         self.exclusion.holder(now, name)
     }
 
+    /// Until when somebody has been valid that has not left.
+    pub(super) fn last_end(&self, now: u64, name: usize) -> u64 {
+        self.exclusion.last_end(now, name)
+    }
+
     pub(super) fn on_write(&mut self, call: CallId, fence: Fence, valid: bool, write: Write) {
         self.note(storage::NAME, storage::judge(call, fence, valid, write));
     }

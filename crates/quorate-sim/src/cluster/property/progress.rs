@@ -24,12 +24,8 @@ impl Left {
 }
 
 pub(super) fn of_stuck(leases: u64, left: &Left) -> String {
-    let mut text = format!(
-        "{leases} leases after the faults {} callers wait and {} are inside",
-        left.waiting, left.inside
-    );
-    for (site, what) in left.known.iter().take(20) {
-        text += &format!("; {site} has {what}");
-    }
-    text
+    let (waiting, inside) = (left.waiting, left.inside);
+    let known = left.known.iter().map(|(site, what)| format!("; {site} has {what}"));
+    format!("{leases} leases after the faults {waiting} callers wait and {inside} are inside")
+        + &known.collect::<String>()
 }
