@@ -76,7 +76,7 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --site --faults all --sites 7 --quorum plane --runs 2000",
     "sim random --site --faults all --sites 13 --quorum plane --runs 2000",
     "sim random --site --faults all --sites 7 --quorum tree --runs 2000",
-    "sim random --site --faults all --sites 7 --quorum cyclic --runs 2000",
+    "sim random --site --faults all --sites 8 --quorum cyclic --runs 2000",
     "sim random --site --faults network --sites 5 --runs 1000",
     "sim random --site --faults crashes --sites 5 --runs 1000",
 ];

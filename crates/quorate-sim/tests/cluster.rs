@@ -37,7 +37,7 @@ fn runs_with_all_faults_are_clean() {
         (Kind::Grid, 9, 20),
         (Kind::Plane, 7, 40),
         (Kind::Tree, 7, 40),
-        (Kind::Cyclic, 7, 40),
+        (Kind::Cyclic, 8, 40),
     ] {
         let sum = assert_clean(&plan(kind, n), 1_000..1_000 + seeds);
         assert!(sum.faults.iter().all(|&count| count > 0), "every fault came: {sum:?}");
