@@ -1,13 +1,12 @@
-//! Clusters of whole sites: clean under faults, and caught when something is taken away.
+//! Clusters of whole sites: clean under faults, and how holders fare.
 
 use std::time::Duration;
 
 use quorate_quorum::{Kind, SiteId, build};
+use quorate_sim::Unwatched;
 use quorate_sim::cluster::{
-    Chronicle, Event, Fault, Faults, Forgets, Load, Observer, Outcome, Plan, Tally, run,
+    Chronicle, Event, Fault, Faults, Load, Observer, Outcome, Plan, Tally, run,
 };
-use quorate_sim::{Breach, Setting, Unwatched, site_settings};
-use quorate_site::session::Rule;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -83,92 +82,6 @@ fn one_seed_gives_one_history_byte_for_byte() {
     assert_ne!(first, history(12));
     assert_eq!(first.1, outcome(&plan, 11), "nobody sees whether it is watched");
 }
-
-/// Clocks that differ by up to 10 % where 1 % is allowed make two valid holders, and this is where
-/// fences help: the storage refuses the one that was there before.
-#[test]
-fn more_drift_than_allowed_is_caught_by_the_fence() {
-    let wild = Plan { skew: 50_000, ..plan(Kind::Majority, 3) };
-    for seed in [20, 44, 62] {
-        let breach = outcome(&wild, seed).breach.expect("two are valid together");
-        assert_eq!(breach.property, "exclusion");
-        let on = Plan { tolerates: Some("exclusion"), ..wild.clone() };
-        let outcome = outcome(&on, seed);
-        assert_eq!(outcome.breach, None, "fences grow, and no two callers write under one");
-        assert!(outcome.tally.late_refused > 0);
-    }
-    // Here the one that was there before writes while it still believes to be inside.
-    let on = Plan { tolerates: Some("exclusion"), ..wild };
-    let breach = caught(&on, 1_616);
-    assert_eq!(breach.property, "storage");
-    assert!(breach.what.contains("with fence 95 was refused after 103"), "{breach}");
-}
-
-fn caught(plan: &Plan, seed: u64) -> Breach {
-    let breach = outcome(plan, seed).breach;
-    breach.unwrap_or_else(|| panic!("seed {seed} does not show it any more; look for another"))
-}
-
-#[test]
-fn a_disk_that_forgets_is_caught() {
-    for (forgets, seed, property) in [
-        // A restarted site starts its fences anew.
-        (Forgets::Ceil, 3, "fences grow"),
-        // It lends at once what it had lent before it crashed.
-        (Forgets::LeaseMax, 497, "exclusion"),
-        // It makes a ticket again that it made before.
-        (Forgets::Clock, 763, "contract"),
-        // Its incarnation is one that the others know: they refuse it for ever.
-        (Forgets::All, 2, "progress"),
-    ] {
-        let plan = Plan { forgets: Some(forgets), ..plan(Kind::Majority, 3) };
-        assert_eq!(caught(&plan, seed).property, property, "{forgets:?}");
-    }
-}
-
-/// Two rules are not here. With `ReopenAfterDeadline` undone a caller is told of its loss before
-/// the client reopens, in the same step; `DeadlinesFirst` is kept by the site once more.
-#[test]
-fn rules_of_sessions_undone_are_caught() {
-    for (rule, seed) in [
-        (Rule::CountFromSending, 44),
-        (Rule::IncarnationWaits, 77),
-        (Rule::CountFromHandling, 3),
-        (Rule::StampOnce, 2_388),
-    ] {
-        let plan = Plan { undone: Some(rule), ..plan(Kind::Majority, 3) };
-        assert_eq!(caught(&plan, seed).property, "exclusion", "{rule:?}");
-    }
-}
-
-/// `direct-grows` and `floor-kept-at-gone` were not met in 3000 runs of 3 sites and as many of 5.
-#[test]
-fn repairs_of_the_mutex_undone_are_caught() {
-    for (undone, seed, property) in REPAIRS {
-        let setting = Setting { name: "undo".to_owned(), value: (*undone).to_owned() };
-        let settings = site_settings("mutex", &[setting]).unwrap();
-        let plan = Plan { settings, ..plan(Kind::Majority, 3) };
-        assert_eq!(caught(&plan, *seed).property, *property, "{undone}");
-    }
-}
-
-const REPAIRS: &[(&str, u64, &str)] = &[
-    ("E1", 1, "exclusion"),
-    ("E2", 5, "contract"),
-    ("E3", 1, "contract"),
-    ("E4", 5, "progress"),
-    ("E5", 130, "progress"),
-    ("E6", 1, "progress"),
-    ("both-halves", 7, "exclusion"),
-    ("any-session", 8, "contract"),
-    ("no-direct", 25, "progress"),
-    ("no-repeat", 212, "progress"),
-    ("no-asking", 1_172, "exclusion"),
-    ("lack-not-binding", 835, "contract"),
-    ("early-unused", 38, "contract"),
-    ("floor-kept", 3, "fences grow"),
-    ("no-quarantine", 9, "exclusion"),
-];
 
 /// All sets of so many of the sites after the first.
 fn others(n: usize, size: usize) -> Vec<Vec<usize>> {

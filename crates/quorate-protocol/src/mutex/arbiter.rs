@@ -278,7 +278,7 @@ impl Arbiter {
     }
 
     pub(super) fn lend_to_head(&mut self, site: &Shared, out: &mut Out<Mutex>) {
-        assert!(self.early.is_empty(), "a permission that came back was not handed on");
+        assert!(self.early.is_empty(), "I3: a permission that came back was not handed on");
         match self.waiting.pop() {
             Some(head) => self.lend(site, head, out),
             None => {
@@ -290,11 +290,18 @@ impl Arbiter {
     }
 
     fn lend(&mut self, site: &Shared, entry: Entry, out: &mut Out<Mutex>) {
-        assert!(!site.quarantined, "a restarted site lends nothing in its quarantine");
+        assert!(!site.quarantined, "I9: a restarted site lends nothing in its quarantine");
+        let session = site.session_of(entry.ticket.site);
+        assert!(
+            session == Some(entry.session),
+            "I1, I2: who is lent to or waits has a session here"
+        );
+        let before = self.number;
         if self.number.incarnation < site.incarnation() {
             self.number = GrantNo { incarnation: site.incarnation(), count: site.loans() };
         }
         self.number = self.number.max(entry.refuses).next();
+        assert!(self.number > before, "I3: numbers only grow");
         self.told.clear();
         let next = self.waiting.head().filter(|head| head.hears(entry.ticket.site));
         if let Some(next) = next.filter(|_| self.options.passing) {

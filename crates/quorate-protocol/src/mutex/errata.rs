@@ -69,6 +69,8 @@ pub enum Erratum {
     NoDemand,
     /// A permission that comes while a request is inside does not count.
     DropInside,
+    /// Callers of one site that follow each other share a fence.
+    SharedFence,
 }
 
 impl Erratum {
@@ -102,7 +104,8 @@ impl Erratum {
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = Erratum> {
-        Self::PAPER.into_iter().chain(Self::SESSIONS).chain(Self::SURVIVAL)
+        let site = [Erratum::SharedFence]; // only whole sites have callers that follow each other
+        Self::PAPER.into_iter().chain(Self::SESSIONS).chain(Self::SURVIVAL).chain(site)
     }
 }
 

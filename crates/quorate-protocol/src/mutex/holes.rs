@@ -4,7 +4,7 @@ use quorate_quorum::SiteId;
 
 use super::errata::{Erratum, Unrepaired};
 use super::requester::Phase;
-use super::{Message, Mutex, Release, Target};
+use super::{Grant, Message, Mutex, Release, Target};
 use crate::{Effect, Fence, GrantNo, Input, Out, Shared, Ticket};
 
 impl Unrepaired {
@@ -18,6 +18,12 @@ impl Unrepaired {
         match (self.undone, &input) {
             (Erratum::BothHalves, &Input::Lost(peer)) => {
                 self.mutex.arbiter.on_closed(site, peer, out);
+            }
+            (Erratum::SharedFence, Input::Turn(claim)) => {
+                if let Phase::Inside(request, fence) = &self.mutex.requester.phase {
+                    out.grant(*claim, Grant { ticket: request.ticket, fence: *fence });
+                    return None;
+                }
             }
             (Erratum::DirectGrows, Input::Open(peer, _)) => {
                 if let Some(request) = self.mutex.requester.phase.request_mut() {

@@ -1,0 +1,120 @@
+//! Clusters of whole sites with something taken away: each loss is caught by a seed that is kept.
+//!
+//! A history moves when a site behaves differently, and its seed with it. Then look for others:
+//! `cargo test --release -p quorate-sim --test taken -- --ignored --nocapture`
+
+use quorate_quorum::{Kind, build};
+use quorate_sim::cluster::{Forgets, Outcome, Plan, run};
+use quorate_sim::{Setting, Unwatched, site_settings};
+use quorate_site::session::Rule;
+
+/// What is taken away.
+#[derive(Clone, Copy, Debug)]
+enum Taken {
+    /// A part of the record on disk.
+    Disk(Forgets),
+    /// A rule of sessions.
+    Rule(Rule),
+    /// A repair of the mutex.
+    Repair(&'static str),
+    /// The assumption that clocks differ by less than 1 %: they differ by up to 10 %.
+    Clocks,
+    /// The same, and that exclusion breaks is overlooked.
+    ClocksOverlooked,
+}
+
+/// What is taken away, a seed of three sites that shows the damage, and what breaks.
+///
+/// Not here, because 3000 runs of three sites and as many of five did not meet them:
+/// `direct-grows`, `floor-kept-at-gone`, `floor-kept-at-asked`, `inquiries-kept` and
+/// `overtaken-untold`, which runs of the protocol alone, searches or scenarios show;
+/// `ReopenAfterDeadline`, because a caller is told of its loss before the client reopens, in the
+/// same step; and `DeadlinesFirst`, which the site keeps once more.
+const TAKEN: &[(Taken, u64, &str)] = &[
+    // A restarted site starts its fences anew.
+    (Taken::Disk(Forgets::Ceil), 3, "fences grow"),
+    // It lends at once what it had lent before it crashed.
+    (Taken::Disk(Forgets::LeaseMax), 226, "exclusion"),
+    // It makes a ticket again that it made before.
+    (Taken::Disk(Forgets::Clock), 763, "contract"),
+    // Its incarnation is one that the others know: they refuse it for ever.
+    (Taken::Disk(Forgets::All), 2, "progress"),
+    (Taken::Rule(Rule::CountFromSending), 50, "exclusion"),
+    (Taken::Rule(Rule::IncarnationWaits), 77, "exclusion"),
+    (Taken::Rule(Rule::CountFromHandling), 4, "exclusion"),
+    (Taken::Rule(Rule::StampOnce), 243, "exclusion"),
+    (Taken::Repair("E1"), 1, "exclusion"),
+    (Taken::Repair("E2"), 5, "contract"),
+    (Taken::Repair("E3"), 1, "contract"),
+    (Taken::Repair("E4"), 5, "progress"),
+    (Taken::Repair("E5"), 130, "progress"),
+    (Taken::Repair("E6"), 1, "progress"),
+    (Taken::Repair("both-halves"), 14, "exclusion"),
+    (Taken::Repair("any-session"), 1, "contract"),
+    (Taken::Repair("no-direct"), 25, "progress"),
+    (Taken::Repair("no-repeat"), 212, "progress"),
+    (Taken::Repair("no-asking"), 3_665, "exclusion"),
+    (Taken::Repair("lack-not-binding"), 835, "contract"),
+    (Taken::Repair("early-unused"), 124, "contract"),
+    (Taken::Repair("floor-kept"), 3, "fences grow"),
+    (Taken::Repair("no-quarantine"), 20, "exclusion"),
+    (Taken::Repair("no-recheck"), 24, "progress"),
+    (Taken::Repair("shared-fence"), 1, "fences grow"),
+    // Two holders are valid together.
+    (Taken::Clocks, 10, "exclusion"),
+    // And then the storage refuses the one that was there before, though it believes to be inside.
+    (Taken::ClocksOverlooked, 621, "storage"),
+];
+
+fn outcome(taken: Taken, seed: u64) -> Outcome {
+    let mut plan = Plan::new(build(Kind::Majority, 3).unwrap());
+    match taken {
+        Taken::Disk(forgets) => plan.forgets = Some(forgets),
+        Taken::Rule(rule) => plan.undone = Some(rule),
+        Taken::Repair(undone) => {
+            let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
+            plan.settings = site_settings("mutex", &[setting]).unwrap();
+        }
+        Taken::Clocks => plan.skew = 50_000,
+        Taken::ClocksOverlooked => (plan.skew, plan.tolerates) = (50_000, Some("exclusion")),
+    }
+    run(&plan, seed, &mut Unwatched)
+}
+
+#[test]
+fn what_is_taken_away_is_missed() {
+    for &(taken, seed, property) in TAKEN {
+        let breach = outcome(taken, seed).breach;
+        let found = breach.as_ref().map(|breach| breach.property);
+        assert_eq!(found, Some(property), "{taken:?}, seed {seed}: look for another");
+    }
+}
+
+/// However far clocks are apart, what a storage accepts never goes back to an earlier holder. That
+/// is the storage's own doing; ours is that the later holder has the higher fence.
+#[test]
+fn fences_protect_a_storage_from_clocks_that_drift_too_far() {
+    let (mut broken, mut refused) = (0, 0);
+    for seed in 0..200 {
+        broken += u32::from(outcome(Taken::Clocks, seed).breach.is_some());
+        let outcome = outcome(Taken::ClocksOverlooked, seed);
+        refused += outcome.tally.late_refused;
+        let what = outcome.breach.map_or("", |breach| breach.property);
+        assert!(["", "storage", "fences grow"].contains(&what), "seed {seed}: {what}");
+    }
+    assert!(broken > 0, "two were valid together in some run");
+    assert!(refused > 0, "and the earlier one was refused");
+}
+
+#[test]
+#[ignore = "looks for seeds when histories have moved; takes minutes"]
+fn look_for_seeds() {
+    for &(taken, kept, property) in TAKEN {
+        let shows = |seed: &u64| {
+            outcome(taken, *seed).breach.is_some_and(|breach| breach.property == property)
+        };
+        let found = std::iter::once(kept).chain(0..6_000).find(shows);
+        println!("{taken:?}: {property}: {found:?}, kept {kept}");
+        assert!(found.is_some(), "{taken:?} is not caught any more");
+    }
+}
