@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
+use serde::{Deserialize, Serialize};
 
 use crate::{ClaimId, Fence, Protocol};
 
@@ -28,7 +29,7 @@ pub enum Effect<P: Protocol> {
 }
 
 /// Why a grant was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Why {
     /// The permissions it rests on no longer contain a quorum.
     NoQuorum,

@@ -5,13 +5,16 @@ use std::ops::Add;
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
+use serde::{Deserialize, Serialize};
 
 /// A claim at its site: the how-manieth its callers made of this resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClaimId(pub u32);
 
 /// A session of one site at another: the how-manieth since the client's start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct SessionNo(pub u64);
 
 impl SessionNo {
@@ -25,7 +28,7 @@ impl SessionNo {
 ///
 /// Never reused, and carried by every message that speaks of the request. Shown as
 /// `time.site`, which is unique already: a site never makes two tickets at one Lamport time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ticket {
     /// Lamport time at which the request was made.
     pub time: u64,
@@ -46,7 +49,9 @@ impl fmt::Display for Ticket {
 /// One request may hold the same permission twice, and only this number tells the two apart
 /// (erratum E6 of the mutex). The arbiter's incarnation is its first part, so that a restarted
 /// arbiter goes on above what it has forgotten, without a write to disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct GrantNo {
     /// The incarnation of the arbiter that began the chain of loans.
     pub incarnation: u32,
@@ -83,7 +88,9 @@ impl fmt::Display for GrantNo {
 /// A number that grows along conflicting grants of one resource.
 ///
 /// Whoever guards the resource itself can refuse a write that carries a lower one than it has seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Fence(pub u64);
 
 impl Fence {

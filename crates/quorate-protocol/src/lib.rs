@@ -44,6 +44,7 @@ pub use clock::Clock;
 pub use effect::{Effect, Out, Record, Why};
 pub use ids::{ClaimId, Fence, GrantNo, SessionNo, Tick, Ticket};
 pub use protocol::{Input, Protocol, Violation};
+pub use quorate_quorum::SiteId;
 pub use sessions::{Ours, Sessions};
 pub use shared::{FENCE_BLOCK, Shared};
 pub use view::{Basis, ClaimView, View};

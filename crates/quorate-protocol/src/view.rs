@@ -33,6 +33,8 @@ pub struct ClaimView {
     pub ticket: Ticket,
     /// Whether it is inside.
     pub inside: bool,
+    /// Whether it was told to wait for somebody.
+    pub held_up: bool,
     /// The sites whose permission it still waits for.
     pub missing: Vec<SiteId>,
 }

@@ -14,6 +14,7 @@ use fixedbitset::FixedBitSet;
 /// assert_eq!(SiteId::new(0).to_string(), "1");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SiteId(u32);
 
 impl SiteId {

@@ -155,3 +155,10 @@ fn a_lock_is_free_again_two_leases_after_its_holders_site_crashed() {
     println!("{} runs: median {median} ns, longest {longest} ns", gaps.len());
     assert!(longest <= 2 * SECOND + SECOND / 2, "{longest}");
 }
+
+#[test]
+fn callers_that_wait_for_nobody_leave_nothing_behind() {
+    let plan = Plan { hasty: true, ..plan(Kind::Majority, 5) };
+    let sum = assert_clean(&plan, 0..60);
+    assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
+}

@@ -5,13 +5,19 @@ use std::sync::Arc;
 
 use quorate_protocol::{Fence, Tick, Why};
 use quorate_quorum::SiteId;
+use serde::{Deserialize, Serialize};
 
 use crate::Name;
 use crate::registry::{Kind, Want};
 
 /// One call of one caller at its site; the driver numbers them, and uses no number twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallId(pub u64);
+
+impl CallId {
+    /// Calls made for clients in other processes have this bit; a driver does not use it.
+    pub(crate) const OF_CLIENTS: u64 = 1 << 63;
+}
 
 /// What a caller asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,10 +30,12 @@ pub struct Claim {
     pub card: Card,
     /// Until when it waits, by the site's clock; for ever if nothing is said.
     pub deadline: Option<Tick>,
+    /// Whether it does not wait for anybody: it is denied as soon as it would have to.
+    pub hasty: bool,
 }
 
 /// Who asks, for people: all of it is shown, none of it is relied on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Card {
     /// On whose behalf.
     pub owner: Arc<str>,
@@ -63,8 +71,10 @@ pub struct Grant {
 }
 
 /// Why a claim ended without a grant. Nothing of it is left anywhere.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Denial {
+    /// It would have had to wait for somebody, and did not want to.
+    Busy,
     /// Its deadline passed; a quorum was within reach.
     TimedOut,
     /// Its deadline passed, and too few sites could be reached to decide anything.
@@ -94,6 +104,7 @@ pub enum Denial {
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Denial::Busy => f.write_str("somebody else holds it or is first"),
             Denial::TimedOut => f.write_str("not granted in time"),
             Denial::NoQuorum { answering, sites, needed } => {
                 write!(f, "no quorum: {answering} of {sites} sites answer, {needed} needed")
@@ -111,7 +122,7 @@ impl fmt::Display for Denial {
 }
 
 /// Why a grant ended before its holder released it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Loss {
     /// What it rested on is gone.
     Lapsed(Why),

@@ -1,12 +1,13 @@
 //! What survives a restart: one small record, written whole.
 
 use quorate_protocol::Fence;
+use serde::{Deserialize, Serialize};
 
 use crate::session::Durable;
 
 /// What a site keeps on disk; empty on a new disk. Each part only grows, so a later record says
 /// all that an earlier one said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Disk {
     /// Incarnation and longest lease.
     pub sessions: Durable,

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
+use serde::{Deserialize, Serialize};
 
 use crate::Name;
 use crate::claim::{CallId, Card, Claim, Denial, Grant, Loss};
 use crate::disk::Disk;
+use crate::question::{Answer, AskId, Question};
 use crate::said::Said;
 use crate::session::Packet;
 
@@ -26,6 +28,8 @@ pub enum Input {
     Leave(CallId),
     /// Somebody wants a grant to end that its holder does not release.
     Break(Break),
+    /// Somebody wants to know something of all sites.
+    Ask(AskId, Question),
     /// This record, or a later one, is on disk.
     Saved(Disk),
     /// Nothing but the time.
@@ -57,6 +61,10 @@ pub enum Effect {
     Persist(Disk),
     /// Write this when there is time; nothing waits for it. Answered by [`Input::Saved`].
     Save(Disk),
+    /// A question went to these sites; the others cannot be reached. Their answers follow.
+    Asked(AskId, Vec<SiteId>),
+    /// What a site says to a question.
+    Answer(AskId, SiteId, Answer),
     /// Call again at this time; it replaces the time asked for before.
     Wake(Tick),
     /// For the log that people keep for ever: who broke what.
@@ -66,7 +74,7 @@ pub enum Effect {
 }
 
 /// Somebody wants a grant to end.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Break {
     /// The resource.
     pub name: Name,

@@ -6,6 +6,8 @@ use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::SiteError;
 
 /// The name of a resource: 1 to 256 bytes, no control characters.
@@ -20,7 +22,8 @@ use crate::SiteError;
 ///
 /// Names are ordered by their hash first: the table of resources then compares numbers that lie
 /// side by side in memory, not texts that lie anywhere.
-#[derive(Clone)]
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Name {
     hash: u64,
     text: Arc<str>,
@@ -59,6 +62,20 @@ impl FromStr for Name {
             Some(why) => Err(SiteError::InvalidName(why)),
             None => Ok(Self { hash: fnv1a(text.as_bytes()), text: text.into() }),
         }
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = SiteError;
+
+    fn try_from(text: String) -> Result<Self, SiteError> {
+        text.parse()
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> String {
+        (*name.text).to_owned()
     }
 }
 

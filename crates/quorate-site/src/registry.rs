@@ -8,12 +8,13 @@ use std::fmt;
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{self, Mutex};
 use quorate_protocol::{Fence, Protocol, Ticket};
+use serde::{Deserialize, Serialize};
 
 use crate::resource::{Front, Part};
 
 /// What kind of lock a resource is, with its parameters. Exclusion is promised for each name and
 /// kind: one name is one kind at a time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// One holder at a time.
     Mutex,
@@ -33,7 +34,7 @@ impl fmt::Display for Kind {
 }
 
 /// What a caller wants of a resource.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Want {
     /// The lock.
     Mutex,
@@ -54,7 +55,7 @@ impl Want {
 }
 
 /// What the protocols of two sites say to each other about one resource.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Speech {
     /// Of a mutex.
     Mutex(mutex::Message),

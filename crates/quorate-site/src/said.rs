@@ -2,14 +2,16 @@
 
 use quorate_protocol::Ticket;
 use quorate_quorum::SiteId;
+use serde::{Deserialize, Serialize};
 
 use crate::Name;
 use crate::claim::Card;
 use crate::effect::Break;
+use crate::question::{Answer, AskId, Question};
 use crate::registry::{Kind, Speech};
 
 /// One message of one site to another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Said {
     /// A protocol's message about a resource.
     Of(Name, Kind, Speech),
@@ -30,6 +32,10 @@ pub enum Said {
     Stop(Break, SiteId),
     /// To the site that asked: the holder has heard of it.
     Stopping(Break),
+    /// To any site: somebody wants to know.
+    Ask(AskId, Question),
+    /// The answer.
+    Answer(AskId, Answer),
 }
 
 impl Said {
@@ -41,6 +47,8 @@ impl Said {
             Said::Break(wish, _) | Said::Stop(wish, _) | Said::Stopping(wish) => {
                 wish.name.as_str().len() + wish.reason.len() + 128
             }
+            Said::Ask(..) => 256,
+            Said::Answer(_, answer) => answer.bytes(),
         }
     }
 }

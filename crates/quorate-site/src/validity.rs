@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use quorate_protocol::{SessionNo, Tick};
 use quorate_quorum::{SiteId, SiteSet};
+use serde::{Deserialize, Serialize};
 
 use crate::session::{Lease, Renewal, Sessions};
 
@@ -21,7 +22,7 @@ use crate::session::{Lease, Renewal, Sessions};
 /// let down = HandedDown::new(Tick(900), Renewal(7), Tick(400)).expect("it is not over");
 /// assert_eq!(down.rest, Duration::from_nanos(500));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HandedDown {
     /// k: the latest renewal of the receiver that the giver has handled.
     pub renewal: Renewal,

@@ -1,16 +1,18 @@
 //! What a site shows of a resource, to people.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use quorate_protocol::{Fence, Tick, Ticket};
+use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::SiteId;
+use serde::{Deserialize, Serialize};
 
 use crate::Name;
 use crate::claim::{CallId, Card};
 use crate::registry::Kind;
 
 /// One resource as one site sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ResourceView {
     /// Its name.
     pub name: Name,
@@ -29,18 +31,18 @@ pub struct ResourceView {
 }
 
 /// One caller of a site.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CallView {
     /// The call.
     pub call: CallId,
     /// Who it is.
     pub card: Card,
-    /// Since when it has waited, or has been inside, by its site's clock.
-    pub since: Tick,
+    /// For how long it has waited, or has been inside.
+    pub age: Duration,
     /// Its fence, if it is inside.
     pub fence: Option<Fence>,
-    /// Until when its grant is good, if it is inside, by its site's clock.
-    pub until: Option<Tick>,
+    /// For how long its grant is good if it is not extended, if it is inside.
+    pub left: Option<Duration>,
 }
 
 /// Where the request of one site stands, as all sites together see it.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use quorate_quorum::SiteId;
+use serde::{Deserialize, Serialize};
 
 use crate::{Fence, GrantNo, SessionNo, Ticket};
 
@@ -12,7 +13,7 @@ use crate::{Fence, GrantNo, SessionNo, Ticket};
 ///
 /// Each names the request it speaks of (E3), and the loan where it speaks of one (E6). A transfer
 /// that travels with a reply or an inquire is part of it and counts as one message.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// To an arbiter: lend me your permission.
     Request {
@@ -125,7 +126,7 @@ pub enum Message {
 ///
 /// A permission that is passed on counts only in that session: when it ends, the arbiter takes
 /// back what it lent in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Target {
     /// The request.
     pub ticket: Ticket,
@@ -134,7 +135,7 @@ pub struct Target {
 }
 
 /// The fences that may be used with a permission: from `floor` on, and below `ceil`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fences {
     /// The lowest one.
     pub floor: Fence,
@@ -143,7 +144,7 @@ pub struct Fences {
 }
 
 /// The end of a loan.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Release {
     /// The request that is done.
     pub ticket: Ticket,
@@ -156,7 +157,7 @@ pub struct Release {
 }
 
 /// A permission handed on without its arbiter: to whom, and who comes after that.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pass {
     /// The new holder.
     pub next: Target,

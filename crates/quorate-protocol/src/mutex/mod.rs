@@ -188,6 +188,7 @@ impl Protocol for Mutex {
         let claim = self.requester.phase.request().map(|request| ClaimView {
             ticket: request.ticket,
             inside: matches!(self.requester.phase, Phase::Inside(..)),
+            held_up: request.permissions.values().any(|permission| permission.failed),
             missing: request.missing().collect(),
         });
         View {

@@ -110,7 +110,9 @@ impl<W: Observer> Run<'_, W> {
         self.calls.push(call);
         self.tally.claims += 1;
         self.see(&Event::Claims(SiteId::new(site), id, &name));
-        let claim = Claim { name, want: Want::Mutex, card: Card::default(), deadline };
+        let hasty = self.plan.hasty && id.0 % 4 == 3;
+        let (want, card) = (Want::Mutex, Card::default());
+        let claim = Claim { name, want, card, deadline, hasty };
         self.feed(site, Input::Claim(id, claim), 0);
     }
 

@@ -49,6 +49,8 @@ pub struct Plan {
     pub lasts: Duration,
     /// Who comes.
     pub load: Load,
+    /// Whether every fourth caller does not wait for anybody.
+    pub hasty: bool,
     /// What goes wrong, from the seed.
     pub faults: Faults,
     /// What goes wrong besides, and when, in nanoseconds of true time.
@@ -100,6 +102,7 @@ impl Plan {
             skew: 4_500,
             lasts: Duration::from_secs(30),
             load: Load::Drawn { callers: 2, names: 3 },
+            hasty: false,
             faults: Faults::All,
             listed: Vec::new(),
             settings: Settings::default(),

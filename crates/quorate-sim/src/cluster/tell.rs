@@ -116,6 +116,7 @@ impl<W: Observer> Run<'_, W> {
             return;
         }
         let why = match denial {
+            Denial::Busy => "busy",
             Denial::TimedOut => "timed out",
             Denial::NoQuorum { .. } => "no quorum",
             Denial::NeverAsks => "never asks",

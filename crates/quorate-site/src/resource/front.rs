@@ -165,6 +165,14 @@ impl<P: Registered<Claim = ()>> Part for Front<P> {
         self.step(bench, Input::Cleared).expect("the end of a quarantine is no violation");
     }
 
+    fn is_held_up(&self, call: CallId) -> bool {
+        let held_up = || self.protocol.view().claims.iter().any(|claim| claim.held_up);
+        match self.served {
+            Some(served) if served.call == call => served.stage == Stage::Waiting && held_up(),
+            _ => true, // it stands in line
+        }
+    }
+
     fn waiting_with(&self, ticket: Ticket) -> Vec<CallId> {
         let waits = |served: &Served| served.stage == Stage::Waiting;
         let ours = self.protocol.view().claims.iter().any(|claim| claim.ticket == ticket);

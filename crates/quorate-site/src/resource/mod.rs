@@ -33,6 +33,9 @@ pub(crate) trait Part {
     /// The quarantine is over.
     fn clear(&mut self, bench: &mut Bench<'_>);
 
+    /// Whether a caller waits, and was told to wait for somebody.
+    fn is_held_up(&self, call: CallId) -> bool;
+
     /// The callers that wait with this request, in their order.
     fn waiting_with(&self, ticket: Ticket) -> Vec<CallId>;
 

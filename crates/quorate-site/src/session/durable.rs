@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use quorate_protocol::Tick;
+use serde::{Deserialize, Serialize};
 
 use super::{Drift, Incarnation};
 
 /// What a site keeps on disk for its sessions; empty on a new disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Durable {
     /// The site's incarnation, raised before the first byte is sent.
     pub incarnation: Incarnation,

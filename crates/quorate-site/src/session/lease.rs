@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use quorate_protocol::Tick;
+use serde::{Deserialize, Serialize};
 
 use crate::SiteError;
 
@@ -14,7 +15,8 @@ use crate::SiteError;
 /// assert_eq!(Lease::default().length(), Duration::from_secs(3));
 /// assert!(Lease::new(Duration::from_millis(199)).is_err());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Duration", into = "Duration")]
 pub struct Lease(Duration);
 
 impl Lease {
@@ -55,6 +57,20 @@ impl Lease {
     }
 }
 
+impl TryFrom<Duration> for Lease {
+    type Error = SiteError;
+
+    fn try_from(length: Duration) -> Result<Self, SiteError> {
+        Self::new(length)
+    }
+}
+
+impl From<Lease> for Duration {
+    fn from(lease: Lease) -> Duration {
+        lease.0
+    }
+}
+
 impl Default for Lease {
     fn default() -> Self {
         Self(Duration::from_secs(3))
@@ -76,6 +92,11 @@ impl Drift {
     /// [`SiteError::DriftOutOfRange`] if it is more than [`Drift::MAX`].
     pub fn new(parts: u16) -> Result<Self, SiteError> {
         if parts <= Self::MAX { Ok(Self(parts)) } else { Err(SiteError::DriftOutOfRange(parts)) }
+    }
+
+    /// The allowance, in parts per thousand.
+    pub fn parts(self) -> u16 {
+        self.0
     }
 
     /// `time` (1 - drift), rounded down: at most `time` by any clock within the allowance.

@@ -27,6 +27,7 @@ mod terms;
 pub use client::{ClientEnd, ClientView};
 pub use durable::Durable;
 pub use effect::{Effect, Event, Half};
+pub(crate) use lease::between;
 pub use lease::{Drift, Lease};
 pub use packet::{Badge, Hello, Incarnation, Opening, Packet, Refusal, Renewal, Seq, Welcome};
 pub use server::{ServerEnd, ServerView};

@@ -3,23 +3,30 @@
 use std::time::Duration;
 
 use quorate_protocol::SessionNo;
+use serde::{Deserialize, Serialize};
 
 use super::{Frame, Lease};
 
 /// The how-manieth start of a site, kept on disk and raised before the first byte is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Incarnation(pub u64);
 
 /// The number k of a renewal, counted up by the client of one session; the Hello New is number 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Renewal(pub u64);
 
 /// The number of a frame in one direction of one session, from 1; 0 stands before the first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Seq(pub u64);
 
 /// What two sites must have in common to speak at all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Badge {
     /// The cluster they belong to.
     pub cluster: u64,
@@ -33,7 +40,7 @@ pub struct Badge {
 ///
 /// Handshake and renewals stand outside the numbered stream and are never re-sent. `M` is what
 /// the protocols say; nothing here looks inside.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Packet<M> {
     /// Client to server: first packet of a session on a connection.
     Hello(Hello),
@@ -58,7 +65,7 @@ pub enum Packet<M> {
 }
 
 /// A client's first word on a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Hello {
     /// What both must have in common.
     pub badge: Badge,
@@ -69,7 +76,7 @@ pub struct Hello {
 }
 
 /// The session a client wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Opening {
     /// A new one. It says by this that its deadline of every earlier one has passed.
     New(SessionNo),
@@ -98,7 +105,7 @@ impl Opening {
 }
 
 /// The server's answer to a Hello that it grants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Welcome {
     /// The server's incarnation.
     pub incarnation: Incarnation,
@@ -113,7 +120,7 @@ pub struct Welcome {
 }
 
 /// Why a server refuses a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Refusal {
     /// The session is not here, or its stream is over.
     Gone,

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::Seq;
 
 /// A message with its number and how far the sender has received the other direction.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame<M> {
     /// Its number in its direction.
     pub seq: Seq,

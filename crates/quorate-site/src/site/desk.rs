@@ -28,6 +28,8 @@ pub(super) struct Desk {
     pub(super) calls: BTreeMap<CallId, Box<Call>>,
     /// When the site must do something about which call.
     due: BTreeSet<(Tick, CallId)>,
+    /// The waiting calls that wait for nobody.
+    pub(super) hasty: BTreeSet<CallId>,
     /// The calls inside of which a voucher is silent, and until when they were told to be good.
     pub(super) waning: BTreeMap<CallId, Tick>,
     /// The last horizon told.
@@ -76,6 +78,7 @@ impl Desk {
             shared,
             calls: BTreeMap::new(),
             due: BTreeSet::new(),
+            hasty: BTreeSet::new(),
             waning: BTreeMap::new(),
             horizon: Tick::ZERO,
             moved: false,
@@ -187,7 +190,10 @@ impl Desk {
 
     /// Takes a call in.
     pub(super) fn enrol(&mut self, id: CallId, claim: Claim) {
-        let Claim { name, card, deadline, .. } = claim;
+        let Claim { name, card, deadline, hasty, .. } = claim;
+        if hasty {
+            self.hasty.insert(id);
+        }
         let call = Call { name, card, since: self.now, place: Place::Waiting(deadline) };
         self.due.extend(call.due().map(|when| (when, id)));
         self.calls.insert(id, Box::new(call));
@@ -200,6 +206,7 @@ impl Desk {
             self.due.remove(&(when, id));
         }
         call.place = place;
+        self.hasty.remove(&id);
         self.due.extend(call.due().map(|when| (when, id)));
     }
 
@@ -210,6 +217,7 @@ impl Desk {
             self.due.remove(&(when, id));
         }
         self.waning.remove(&id);
+        self.hasty.remove(&id);
         Some(*call)
     }
 

@@ -6,6 +6,7 @@ mod desk;
 mod disk;
 #[cfg(test)]
 mod kinds;
+mod questions;
 mod validity;
 
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use crate::registry::{Engine, Kind, Speech};
 use crate::resource::Bench;
 use crate::said::Said;
 use crate::session::{self, Event, Half};
-use crate::view::{CallView, ResourceView};
+use crate::view::ResourceView;
 use crate::{Config, Name};
 
 /// One whole site: it takes what happens one at a time, and says what to do about it.
@@ -37,7 +38,8 @@ use crate::{Config, Name};
 /// assert!(matches!(first[0], Effect::Persist(_)), "its incarnation goes to disk first");
 ///
 /// let name = "deploy".parse()?;
-/// let claim = Claim { name, want: Want::Mutex, card: Card::default(), deadline: None };
+/// let (want, card) = (Want::Mutex, Card::default());
+/// let claim = Claim { name, want, card, deadline: None, hasty: false };
 /// let effects = site.step(Tick(5), Input::Claim(CallId(1), claim));
 /// assert!(effects.iter().any(|effect| matches!(effect, Effect::Grant(CallId(1), _))));
 ///
@@ -76,6 +78,7 @@ impl Site {
         self.on_deadlines();
         self.on_input(input);
         self.settle();
+        self.turn_hasty_away();
         self.on_deadlines(); // what the input made due
         self.review();
         self.desk.save_ahead();
@@ -98,6 +101,11 @@ impl Site {
         self.table.keys()
     }
 
+    /// Until when all grants are good that are not waning.
+    pub fn horizon(&self) -> Tick {
+        self.desk.present_horizon()
+    }
+
     /// Its sessions.
     pub fn sessions(&self) -> &session::Sessions<Said> {
         &self.desk.sessions
@@ -117,27 +125,7 @@ impl Site {
 
     /// What this site knows of a resource; `None` if nothing.
     pub fn show(&self, name: &Name) -> Option<ResourceView> {
-        let resource = self.table.get(name)?;
-        let view = resource.engine.part().view();
-        let calls = resource.engine.part().line();
-        let calls = calls.iter().map(|&id| (id, &self.desk.calls[&id]));
-        Some(ResourceView {
-            name: name.clone(),
-            kind: resource.kind.clone(),
-            calls: calls
-                .map(|(id, call)| CallView {
-                    call: id,
-                    card: call.card.clone(),
-                    since: call.since,
-                    fence: call.fence(),
-                    until: self.valid_until(id),
-                })
-                .collect(),
-            request: view.claims.first().map(|claim| claim.ticket),
-            missing: view.claims.first().map_or_else(Vec::new, |claim| claim.missing.clone()),
-            lent: view.lent,
-            queue: view.queue,
-        })
+        Some(self.view(name, self.table.get(name)?))
     }
 
     fn on_deadlines(&mut self) {
@@ -168,6 +156,21 @@ impl Site {
         self.leave(id);
     }
 
+    /// Denies the calls that would have to wait for somebody, and do not want to.
+    fn turn_hasty_away(&mut self) {
+        let calls = self.desk.hasty.iter().copied();
+        let held_up = |id: &CallId| {
+            let name = &self.desk.calls[id].name;
+            self.table[name].engine.part().is_held_up(*id)
+        };
+        let held_up: Vec<CallId> = calls.filter(held_up).collect();
+        for id in held_up {
+            self.desk.out.push(Effect::Denied(id, Denial::Busy));
+            self.leave(id);
+        }
+        self.settle();
+    }
+
     fn on_input(&mut self, input: Input) {
         match input {
             Input::Time => {}
@@ -180,6 +183,7 @@ impl Site {
             Input::Claim(id, claim) => self.claim(id, claim),
             Input::Leave(id) => self.leave(id),
             Input::Break(wish) => self.desk.ask_to_break(&wish),
+            Input::Ask(id, question) => self.desk.ask(id, &question),
             Input::Saved(disk) => self.desk.saved(disk),
         }
     }
@@ -255,6 +259,10 @@ impl Site {
             (Said::Break(wish, origin), Half::Arbiter) => self.on_break(&wish, origin),
             (Said::Stop(wish, origin), Half::Requester) => self.on_stop(wish, origin),
             (Said::Stopping(wish), Half::Arbiter) => self.desk.hear_of_stop(wish, from),
+            (Said::Ask(id, question), Half::Arbiter) => self.on_question(from, id, &question),
+            (Said::Answer(id, answer), Half::Requester) => {
+                self.desk.out.push(Effect::Answer(id, from, answer));
+            }
             _ => self.desk.note(from, "ignored: it speaks to the wrong half"),
         }
     }

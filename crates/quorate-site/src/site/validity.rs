@@ -35,7 +35,7 @@ impl Desk {
     }
 
     /// Until when grants are good that rest on sites that answer.
-    fn present_horizon(&self) -> Tick {
+    pub(super) fn present_horizon(&self) -> Tick {
         let own = self.now + self.config.terms.lease.length();
         let peers = SiteId::all(self.config.quorums.n());
         let open = peers.filter_map(|peer| self.sessions.at(peer)).filter(|there| !there.silent);

@@ -109,8 +109,13 @@ fn without_a_quorum_within_reach_the_denial_says_so() {
 #[test]
 fn a_number_that_is_in_use_is_refused() {
     let mut site = alone();
-    let claim =
-        || Claim { name: name("deploy"), want: Want::Mutex, card: Card::default(), deadline: None };
+    let claim = || Claim {
+        name: name("deploy"),
+        want: Want::Mutex,
+        card: Card::default(),
+        deadline: None,
+        hasty: false,
+    };
     let input = |claim| quorate_site::Input::Claim(CallId(7), claim);
     site.step(quorate_protocol::Tick(1), input(claim()));
     let effects = site.step(quorate_protocol::Tick(2), input(claim()));

@@ -24,6 +24,8 @@ pub(crate) struct Net {
     pub(crate) told: Vec<(usize, Effect)>,
     pub(crate) writes: u32,
     pub(crate) packets: u32,
+    /// All that was said, if somebody wants to know.
+    pub(crate) record: Option<Vec<Packet<Said>>>,
     calls: u64,
 }
 
@@ -57,6 +59,7 @@ impl Net {
             told: Vec::new(),
             writes: 0,
             packets: 0,
+            record: None,
             calls: 0,
         };
         (0..n).for_each(|site| net.start(site));
@@ -136,7 +139,7 @@ impl Net {
         let call = CallId(self.calls);
         let card = Card { owner: format!("caller {}", self.calls).into(), ..Card::default() };
         let deadline = patience.map(|patience| self.now + patience);
-        let claim = Claim { name: name(text), want, card, deadline };
+        let claim = Claim { name: name(text), want, card, deadline, hasty: false };
         self.step(site, Input::Claim(call, claim));
         self.settle();
         call
@@ -215,6 +218,9 @@ impl Net {
             match effect {
                 Effect::Packet(to, packet) => {
                     self.packets += 1;
+                    if let Some(record) = &mut self.record {
+                        record.push(packet.clone());
+                    }
                     self.under_way.push_back((site, to.index(), packet));
                 }
                 Effect::Persist(disk) | Effect::Save(disk) => {
