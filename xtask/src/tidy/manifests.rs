@@ -12,7 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sim", &["quorum", "protocol", "site"]),
     ("check", &["sim", "site", "protocol", "quorum"]),
     ("wire", &["protocol", "site"]),
-    ("server", &["site", "wire"]),
+    ("server", &["quorum", "site", "wire"]),
     ("client", &["wire", "server"]),
     ("lab", &["quorum", "protocol", "site", "sim", "check", "wire", "server", "client"]),
     ("cli", &["quorum", "protocol", "site", "sim", "check", "wire", "server", "client", "lab"]),

@@ -1,0 +1,181 @@
+//! The configuration of a site: `site.toml`.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_quorum::{Kind, QuorumSystem, SiteId, build};
+use quorate_site::session::{Badge, Drift, Lease, Terms};
+use serde::Deserialize;
+
+use crate::ServerError;
+
+/// Everything a site is told at its start, as people write it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SiteConfig {
+    /// The name of the cluster; sites of another one are refused.
+    pub cluster: String,
+    /// The epoch of this configuration; raised whenever the list of sites changes.
+    #[serde(default)]
+    pub epoch: u64,
+    /// Which site of the list this is, counted from 1.
+    pub site: usize,
+    /// All sites, in the same order everywhere: where they are reached.
+    pub sites: Vec<String>,
+    /// Where this site listens, for sites and clients; its place in the list if nothing is said.
+    pub listen: Option<SocketAddr>,
+    /// Where clients on this machine find it besides.
+    pub unix: Option<PathBuf>,
+    /// The folder it keeps its record in; a site that has lost it must not come back.
+    pub data: PathBuf,
+    /// The quorum system.
+    #[serde(default = "majority")]
+    pub quorum: String,
+    /// The length of a lease, in milliseconds.
+    #[serde(default = "lease_ms")]
+    pub lease_ms: u64,
+    /// By how much clocks may drift apart, in parts per thousand.
+    #[serde(default = "drift")]
+    pub drift_permille: u16,
+    /// How many callers of one site follow each other while another site waits.
+    #[serde(default = "local_turns")]
+    pub local_turns: u32,
+    /// Whether sites and clients may speak without TLS over other networks than loopback.
+    #[serde(default)]
+    pub insecure: bool,
+    /// Certificates; without them TLS is not spoken.
+    pub tls: Option<TlsConfig>,
+}
+
+/// Where certificates are.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsConfig {
+    /// The authority that has signed all certificates of the cluster.
+    pub ca: PathBuf,
+    /// The certificate of this site.
+    pub cert: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+fn majority() -> String {
+    "majority".into()
+}
+
+fn lease_ms() -> u64 {
+    3000
+}
+
+fn drift() -> u16 {
+    10
+}
+
+fn local_turns() -> u32 {
+    quorate_site::Config::LOCAL_TURNS
+}
+
+impl SiteConfig {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or what it says cannot be.
+    pub fn read(path: &Path) -> Result<Self, ServerError> {
+        let problem = |why: String| ServerError::Config(format!("{}: {why}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
+        let config: Self = toml::from_str(&text).map_err(|error| problem(error.to_string()))?;
+        config.check().map_err(|error| problem(error.to_string()))?;
+        Ok(config)
+    }
+
+    /// Whether a site could run like this.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, and what would be right.
+    pub fn check(&self) -> Result<(), ServerError> {
+        let n = self.sites.len();
+        if self.site == 0 || self.site > n {
+            let why = format!("site = {}, but there are {n} sites, counted from 1", self.site);
+            return Err(ServerError::Config(why));
+        }
+        self.quorums()?;
+        self.terms()?;
+        if let Some(tls) = &self.tls {
+            crate::tls::Tls::read(tls)?;
+        } else if !self.insecure {
+            self.check_loopback()?;
+        }
+        Ok(())
+    }
+
+    fn check_loopback(&self) -> Result<(), ServerError> {
+        let outside = |address: &&String| {
+            let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
+            let host = host.trim_matches(['[', ']']);
+            !(host == "localhost"
+                || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()))
+        };
+        match self.sites.iter().find(outside) {
+            None => Ok(()),
+            Some(address) => Err(ServerError::Config(format!(
+                "{address} is not this machine, and there is no [tls]: make certificates with \
+                 `quorate cert`, or set insecure = true"
+            ))),
+        }
+    }
+
+    /// Which site this is.
+    pub fn me(&self) -> SiteId {
+        SiteId::new(self.site - 1)
+    }
+
+    /// The quorum system.
+    ///
+    /// # Errors
+    ///
+    /// There is no such construction, or none of this size.
+    pub fn quorums(&self) -> Result<Arc<dyn QuorumSystem>, ServerError> {
+        let wrong =
+            |why: String| ServerError::Config(format!("quorum = \"{}\": {why}", self.quorum));
+        let kind: Kind = self.quorum.parse().map_err(|error| wrong(format!("{error}")))?;
+        build(kind, self.sites.len()).map_err(|error| wrong(error.to_string()))
+    }
+
+    /// What sessions go by.
+    ///
+    /// # Errors
+    ///
+    /// The lease or the drift is out of range.
+    pub fn terms(&self) -> Result<Terms, ServerError> {
+        let wrong = |error: quorate_site::SiteError| ServerError::Config(error.to_string());
+        let badge = Badge {
+            cluster: cluster_id(&self.cluster),
+            epoch: self.epoch,
+            wire: quorate_wire::VERSION,
+        };
+        let lease = Lease::new(Duration::from_millis(self.lease_ms)).map_err(wrong)?;
+        let drift = Drift::new(self.drift_permille).map_err(wrong)?;
+        Ok(Terms { badge, lease, drift, undone: None })
+    }
+
+    /// The whole configuration, as the pure site takes it.
+    ///
+    /// # Errors
+    ///
+    /// As [`SiteConfig::check`].
+    pub fn site_config(&self) -> Result<quorate_site::Config, ServerError> {
+        let mut config = quorate_site::Config::new(self.me(), self.quorums()?);
+        config.terms = self.terms()?;
+        config.local_turns = self.local_turns;
+        Ok(config)
+    }
+}
+
+/// A cluster's name as a number.
+fn cluster_id(name: &str) -> u64 {
+    name.parse::<quorate_site::Name>().map_or(0, |name| name.hash64())
+}

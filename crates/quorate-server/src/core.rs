@@ -1,0 +1,283 @@
+//! The one task that owns a site: what happens goes in, what is to be done comes out.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::Sender;
+
+use quorate_site::gate::{ClientId, Host, HostEffect, HostInput};
+use quorate_site::{Audit, Disk, Effect, Input};
+use quorate_wire::words::{SiteId, Tick};
+use quorate_wire::{ClientWord, SiteWord, encode};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+
+use crate::callers::Callers;
+use crate::clock::{self, Alarm};
+use crate::link::Outbox;
+use crate::local::Order;
+
+/// What can happen to a site, from outside. Connections are numbered, so that what an old one
+/// leaves behind is not taken for a word of the new one.
+#[derive(Debug)]
+pub(crate) enum Event {
+    PeerUp(SiteId, u64, Outbox),
+    PeerSaid(SiteId, u64, Vec<SiteWord>),
+    PeerDown(SiteId, u64),
+    ClientUp(ClientId, u64, Outbox),
+    ClientSaid(ClientId, u64, Vec<ClientWord>),
+    ClientDown(ClientId, u64),
+    Local(Order),
+    Saved(Result<Disk, String>),
+    Stop(oneshot::Sender<()>),
+}
+
+/// A connection, and what is to be written on it when the events at hand are done.
+#[derive(Debug)]
+struct Line {
+    number: u64,
+    outbox: Outbox,
+    bytes: Vec<u8>,
+}
+
+/// Something that waits for the disk, and the connection on which it was to be said. It must not
+/// slip onto the next one: sessions count on what is said on each.
+#[derive(Debug)]
+struct Held {
+    effect: HostEffect,
+    line: Option<u64>,
+}
+
+/// A site and everything it has to do with.
+#[derive(Debug)]
+pub(crate) struct Core {
+    host: Host,
+    events: UnboundedReceiver<Event>,
+    peers: BTreeMap<SiteId, Line>,
+    clients: BTreeMap<ClientId, Line>,
+    callers: Callers,
+    disk: Sender<Disk>,
+    /// What must be on disk before anything that is held back is done.
+    barrier: Option<Disk>,
+    held: VecDeque<Held>,
+    alarm: Alarm,
+    wake: Option<Tick>,
+}
+
+/// How many events are handled before what they led to is written.
+const BATCH: usize = 256;
+
+impl Core {
+    pub(crate) fn new(
+        host: Host,
+        events: UnboundedReceiver<Event>,
+        disk: Sender<Disk>,
+        alarm: Alarm,
+    ) -> Self {
+        Self {
+            host,
+            events,
+            peers: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            callers: Callers::default(),
+            disk,
+            barrier: None,
+            held: VecDeque::new(),
+            alarm,
+            wake: None,
+        }
+    }
+
+    /// Runs until it is stopped.
+    pub(crate) async fn run(mut self) {
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut stop = None;
+        while stop.is_none() {
+            self.set_alarm();
+            tokio::select! {
+                biased;
+                count = self.events.recv_many(&mut batch, BATCH) => if count == 0 { return },
+                rang = self.alarm.ring() => {
+                    if let Err(error) = rang {
+                        tracing::error!(%error, "the timer failed; the site stops");
+                        return;
+                    }
+                    self.wake = None;
+                    self.step(HostInput::Site(Input::Time));
+                }
+            }
+            for event in batch.drain(..) {
+                if let Event::Stop(done) = event {
+                    stop = Some(done);
+                } else if !self.on_event(event) {
+                    return;
+                }
+            }
+            self.flush();
+        }
+        for call in self.callers.dismiss_all() {
+            self.step(HostInput::Site(Input::Leave(call)));
+        }
+        self.flush();
+        drop((self.peers, self.clients)); // their writers finish what they have
+        if let Some(done) = stop {
+            let _ = done.send(()); // whoever asked may be gone
+        }
+    }
+
+    /// Handles one event; false if the site cannot go on.
+    fn on_event(&mut self, event: Event) -> bool {
+        match event {
+            Event::PeerUp(site, number, outbox) => {
+                self.peers.insert(site, Line { number, outbox, bytes: Vec::new() });
+                self.step(HostInput::Site(Input::Up(site)));
+            }
+            Event::PeerSaid(site, number, words) => {
+                for word in words {
+                    if self.peers.get(&site).is_some_and(|line| line.number == number) {
+                        self.step(HostInput::Site(Input::Packet(site, word)));
+                    }
+                }
+            }
+            Event::PeerDown(site, number) => {
+                if self.peers.get(&site).is_some_and(|line| line.number == number) {
+                    self.peers.remove(&site);
+                    self.step(HostInput::Site(Input::Down(site)));
+                }
+            }
+            Event::ClientUp(id, number, outbox) => {
+                self.clients.insert(id, Line { number, outbox, bytes: Vec::new() });
+            }
+            Event::ClientSaid(id, number, words) => {
+                for word in words {
+                    if self.clients.get(&id).is_some_and(|line| line.number == number) {
+                        self.step(HostInput::Client(id, word));
+                    }
+                }
+            }
+            Event::ClientDown(id, number) => {
+                if self.clients.get(&id).is_some_and(|line| line.number == number) {
+                    self.clients.remove(&id);
+                    self.step(HostInput::Down(id));
+                }
+            }
+            Event::Local(order) => {
+                let input = self.callers.on_order(order);
+                self.step(HostInput::Site(input));
+            }
+            Event::Saved(Ok(disk)) => self.on_saved(disk),
+            Event::Saved(Err(error)) => {
+                tracing::error!(%error, "the disk cannot be written; the site stops");
+                return false;
+            }
+            Event::Stop(_) => {}
+        }
+        true
+    }
+
+    fn step(&mut self, input: HostInput) {
+        let effects = self.host.step(clock::now(), input);
+        for effect in effects {
+            self.do_in_turn(effect);
+        }
+    }
+
+    /// Does what is asked for now, or when the disk is done with what stands before it.
+    fn do_in_turn(&mut self, effect: HostEffect) {
+        if self.barrier.is_some() {
+            let line = self.line_of(&effect);
+            self.held.push_back(Held { effect, line });
+        } else {
+            self.carry_out(effect);
+        }
+    }
+
+    fn on_saved(&mut self, disk: Disk) {
+        if self.barrier.is_some_and(|barrier| is_covered(&barrier, &disk)) {
+            self.barrier = None;
+            while self.barrier.is_none()
+                && let Some(Held { effect, line }) = self.held.pop_front()
+            {
+                if self.line_of(&effect) == line {
+                    self.carry_out(effect);
+                }
+            }
+        }
+        self.step(HostInput::Site(Input::Saved(disk)));
+    }
+
+    /// The connection on which something is to be said.
+    fn line_of(&self, effect: &HostEffect) -> Option<u64> {
+        let line = match effect {
+            HostEffect::Client(id, _) => self.clients.get(id),
+            HostEffect::Site(Effect::Packet(to, _)) => self.peers.get(to),
+            HostEffect::Site(_) => None,
+        };
+        line.map(|line| line.number)
+    }
+
+    fn carry_out(&mut self, effect: HostEffect) {
+        match effect {
+            HostEffect::Client(id, packet) => write(self.clients.get_mut(&id), &packet),
+            HostEffect::Site(Effect::Packet(to, packet)) => {
+                write(self.peers.get_mut(&to), &packet);
+            }
+            HostEffect::Site(Effect::Persist(disk)) => {
+                self.barrier = Some(disk);
+                self.write_disk(disk);
+            }
+            HostEffect::Site(Effect::Save(disk)) => self.write_disk(disk),
+            HostEffect::Site(Effect::Wake(_)) => {} // asked for before each wait
+            HostEffect::Site(Effect::Audit(audit)) => log_audit(&audit),
+            HostEffect::Site(Effect::Note(about, what)) => {
+                tracing::debug!(site = %about, "{what}");
+            }
+            HostEffect::Site(effect) => self.callers.tell(effect),
+        }
+    }
+
+    fn write_disk(&self, disk: Disk) {
+        self.disk.send(disk).expect("the thread of the disk lives as long as the site");
+    }
+
+    fn flush(&mut self) {
+        for line in self.peers.values_mut().chain(self.clients.values_mut()) {
+            if !line.bytes.is_empty() {
+                // A writer that is gone has said so, or will.
+                drop(line.outbox.send(std::mem::take(&mut line.bytes)));
+            }
+        }
+    }
+
+    fn set_alarm(&mut self) {
+        let deadline = self.host.deadline();
+        if deadline != self.wake
+            && let Some(when) = deadline
+        {
+            self.alarm.set(when).expect("a timer can be set");
+            self.wake = deadline;
+        }
+    }
+}
+
+/// Whether all that `barrier` says is said by `disk`.
+fn is_covered(barrier: &Disk, disk: &Disk) -> bool {
+    let (one, other) = (barrier.sessions, disk.sessions);
+    let sessions = one.incarnation <= other.incarnation && one.lease_max <= other.lease_max;
+    sessions && barrier.clock <= disk.clock && barrier.ceil <= disk.ceil
+}
+
+fn write(line: Option<&mut Line>, word: &impl serde::Serialize) {
+    let Some(line) = line else { return };
+    if let Err(error) = encode(word, &mut line.bytes) {
+        tracing::error!(%error, "something is too long to be said");
+    }
+}
+
+fn log_audit(audit: &Audit) {
+    let (what, wish) = match audit {
+        Audit::Asked(wish) => ("asked to break a grant", wish),
+        Audit::Ending(wish, ..) => ("a grant is broken here", wish),
+        Audit::Heard(wish, _) => ("the holder's site ends the grant", wish),
+    };
+    let (name, fence, by, reason) = (&wish.name, wish.fence, &wish.by, &wish.reason);
+    tracing::warn!(%name, %fence, %by, %reason, "{what}");
+}

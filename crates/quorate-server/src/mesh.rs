@@ -1,0 +1,199 @@
+//! Connections: those this site opens to others, and those it accepts.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use quorate_site::session::Terms;
+use quorate_wire::words::SiteId;
+use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Refusal, SiteWord, Who};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::sleep;
+
+use crate::core::Event;
+use crate::link::{Stream, carry, read_one, write_one};
+use crate::tls::{Tls, is_site};
+
+/// How long a stranger has to say who it is.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// What all connections of a site share.
+#[derive(Clone, Debug)]
+pub(crate) struct Mesh {
+    pub(crate) me: SiteId,
+    pub(crate) addresses: Arc<[String]>,
+    pub(crate) terms: Terms,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) events: UnboundedSender<Event>,
+    pub(crate) numbers: Arc<AtomicU64>,
+}
+
+impl Mesh {
+    /// Keeps a connection to `peer`, opened anew whenever it ends: at once, then ever less often.
+    pub(crate) async fn keep(self, peer: SiteId) {
+        let lease = self.terms.lease.length();
+        let (least, most) = (Duration::from_millis(50), lease / 6);
+        let mut wait = Duration::ZERO;
+        loop {
+            match self.dial(peer).await {
+                Ok(()) => wait = Duration::ZERO,
+                Err(error) => {
+                    tracing::debug!(site = %peer, %error, "no connection");
+                    wait = (wait * 2).clamp(least, most);
+                }
+            }
+            sleep(wait).await;
+        }
+    }
+
+    async fn dial(&self, peer: SiteId) -> io::Result<()> {
+        let stream = TcpStream::connect(&self.addresses[peer.index()]).await?;
+        stream.set_nodelay(true)?;
+        match &self.tls {
+            None => self.greet(stream, peer).await,
+            Some(tls) => self.greet(tls.connect(Some(peer), stream).await?, peer).await,
+        }
+    }
+
+    /// Says who we are, and goes on if we are welcome.
+    async fn greet(&self, mut stream: impl Stream, peer: SiteId) -> io::Result<()> {
+        let who = Who::Site { badge: self.terms.badge, from: self.me, to: peer };
+        write_one(&mut stream, &Greeting::new(who)).await?;
+        let mut decoder = Decoder::default();
+        match read_one(&mut stream, &mut decoder, GREETING).await? {
+            Answer::Welcome { .. } => self.carry_site(stream, decoder, peer).await,
+            Answer::Refused(why) => {
+                tracing::warn!(site = %peer, %why, "refused");
+                Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_string()))
+            }
+        }
+    }
+
+    /// Accepts connections for ever.
+    pub(crate) async fn accept(self, listener: TcpListener) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let mesh = self.clone();
+                    tokio::spawn(async move { mesh.welcome_tcp(stream).await });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was not accepted");
+                    sleep(Duration::from_millis(50)).await; // too many files, usually
+                }
+            }
+        }
+    }
+
+    /// Accepts clients of this machine for ever.
+    pub(crate) async fn accept_unix(self, listener: UnixListener) {
+        loop {
+            if let Ok((stream, _)) = listener.accept().await {
+                let mesh = self.clone();
+                tokio::spawn(async move { mesh.welcome(stream, |_| false).await });
+            } else {
+                sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+
+    async fn welcome_tcp(self, stream: TcpStream) {
+        let done = match (stream.set_nodelay(true), &self.tls) {
+            (Err(error), _) => Err(error),
+            (Ok(()), None) => self.welcome(stream, |_| true).await,
+            (Ok(()), Some(tls)) => match tls.accept(stream).await {
+                Err(error) => Err(error),
+                Ok(stream) => {
+                    let sites = SiteId::all(self.addresses.len());
+                    let owner: Vec<SiteId> = sites.filter(|&site| is_site(&stream, site)).collect();
+                    self.welcome(stream, |site| owner.contains(&site)).await
+                }
+            },
+        };
+        if let Err(error) = done {
+            tracing::debug!(%error, "a connection ended");
+        }
+    }
+
+    /// Hears who opened a connection, and goes on if it is welcome.
+    async fn welcome(
+        &self,
+        mut stream: impl Stream,
+        may_be: impl Fn(SiteId) -> bool,
+    ) -> io::Result<()> {
+        let mut decoder = Decoder::default();
+        let greeting: Greeting = read_one(&mut stream, &mut decoder, GREETING).await?;
+        if let Some(why) = self.problem(&greeting, may_be) {
+            tracing::warn!(%why, "a connection was refused");
+            write_one(&mut stream, &Answer::Refused(why)).await?;
+            return Ok(());
+        }
+        let answer = Answer::Welcome {
+            badge: self.terms.badge,
+            site: self.me,
+            sites: u32::try_from(self.addresses.len()).expect("a cluster has few sites"),
+            lease: self.terms.lease.length(),
+            drift: self.terms.drift.parts(),
+        };
+        write_one(&mut stream, &answer).await?;
+        match greeting.who {
+            Who::Site { from, .. } => self.carry_site(stream, decoder, from).await,
+            Who::Client(id) => {
+                let (outbox, written) = unbounded_channel();
+                let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+                drop(self.events.send(Event::ClientUp(id, number, outbox)));
+                let events = &self.events;
+                let said = |words: Vec<ClientWord>| {
+                    events.send(Event::ClientSaid(id, number, words)).is_ok()
+                };
+                let done = carry(stream, decoder, written, self.patience(), said).await;
+                drop(self.events.send(Event::ClientDown(id, number)));
+                done
+            }
+        }
+    }
+
+    fn problem(&self, greeting: &Greeting, may_be: impl Fn(SiteId) -> bool) -> Option<Refusal> {
+        if let Some(why) = greeting.problem() {
+            return Some(why);
+        }
+        let Who::Site { badge, from, to } = &greeting.who else { return None };
+        let ours = self.terms.badge;
+        if badge.cluster != ours.cluster {
+            Some(Refusal::OtherCluster)
+        } else if badge.epoch != ours.epoch {
+            Some(Refusal::OtherEpoch(ours.epoch))
+        } else if *to != self.me {
+            Some(Refusal::OtherSite(self.me))
+        } else if from.index() >= self.addresses.len() || *from == self.me {
+            Some(Refusal::NoSuchSite(*from))
+        } else if !may_be(*from) {
+            Some(Refusal::OtherCertificate)
+        } else {
+            None
+        }
+    }
+
+    async fn carry_site(
+        &self,
+        stream: impl Stream,
+        decoder: Decoder,
+        peer: SiteId,
+    ) -> io::Result<()> {
+        let (outbox, written) = unbounded_channel();
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        drop(self.events.send(Event::PeerUp(peer, number, outbox)));
+        let events = &self.events;
+        let said = |words: Vec<SiteWord>| events.send(Event::PeerSaid(peer, number, words)).is_ok();
+        let done = carry(stream, decoder, written, self.patience(), said).await;
+        drop(self.events.send(Event::PeerDown(peer, number)));
+        done
+    }
+
+    /// How long a connection may be silent: renewals come three times as often.
+    fn patience(&self) -> Duration {
+        self.terms.lease.length()
+    }
+}

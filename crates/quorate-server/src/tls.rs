@@ -1,0 +1,158 @@
+//! TLS 1.3 with certificates on both sides, and a quick way to make them.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use quorate_wire::words::SiteId;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use tokio::net::TcpStream;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, version::TLS13};
+use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
+use webpki::EndEntityCert;
+
+use crate::ServerError;
+use crate::config::TlsConfig;
+
+/// The name in every site's certificate: a client may have reached any of them.
+const ANY_SITE: &str = "quorate";
+
+/// Both sides of TLS for one owner of a certificate.
+#[derive(Clone)]
+pub struct Tls {
+    acceptor: TlsAcceptor,
+    connector: TlsConnector,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+impl Tls {
+    /// Reads the files of a configuration.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or is not what it should be.
+    pub fn read(config: &TlsConfig) -> Result<Self, ServerError> {
+        let problem = |path: &Path, why: String| {
+            ServerError::Tls(format!("{} cannot be used: {why}", path.display()))
+        };
+        let certificates = |path: &Path| -> Result<Vec<CertificateDer<'static>>, ServerError> {
+            let all = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+            all.map_err(|error| problem(path, error.to_string()))
+        };
+        let mut roots = RootCertStore::empty();
+        for root in certificates(&config.ca)? {
+            roots.add(root).map_err(|error| problem(&config.ca, error.to_string()))?;
+        }
+        let chain = certificates(&config.cert)?;
+        let key = PrivateKeyDer::from_pem_file(&config.key);
+        let key = key.map_err(|error| problem(&config.key, error.to_string()))?;
+        let (roots, wrong) = (Arc::new(roots), |why: String| problem(&config.cert, why));
+        let verifier = WebPkiClientVerifier::builder(Arc::clone(&roots)).build();
+        let verifier = verifier.map_err(|error| problem(&config.ca, error.to_string()))?;
+        let server = ServerConfig::builder_with_protocol_versions(&[&TLS13])
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(chain.clone(), key.clone_key())
+            .map_err(|error| wrong(error.to_string()))?;
+        let client = ClientConfig::builder_with_protocol_versions(&[&TLS13])
+            .with_root_certificates(roots)
+            .with_client_auth_cert(chain, key)
+            .map_err(|error| wrong(error.to_string()))?;
+        Ok(Self {
+            acceptor: TlsAcceptor::from(Arc::new(server)),
+            connector: TlsConnector::from(Arc::new(client)),
+        })
+    }
+
+    /// The accepting side of a connection.
+    ///
+    /// # Errors
+    ///
+    /// The other side has no certificate of the cluster's authority.
+    pub async fn accept(&self, stream: TcpStream) -> io::Result<server::TlsStream<TcpStream>> {
+        self.acceptor.accept(stream).await
+    }
+
+    /// The opening side of a connection, to the site named, or to any.
+    ///
+    /// # Errors
+    ///
+    /// The other side has no certificate of the cluster's authority for that site.
+    pub async fn connect(
+        &self,
+        site: Option<SiteId>,
+        stream: TcpStream,
+    ) -> io::Result<client::TlsStream<TcpStream>> {
+        let name = site.map_or_else(|| ANY_SITE.to_owned(), site_name);
+        let name = ServerName::try_from(name).expect("a good name");
+        self.connector.connect(name, stream).await
+    }
+}
+
+/// Whether whoever opened this connection has the certificate of `site`.
+pub(crate) fn is_site(stream: &server::TlsStream<TcpStream>, site: SiteId) -> bool {
+    let (_, connection) = stream.get_ref();
+    let chain = connection.peer_certificates().unwrap_or_default();
+    let name = ServerName::try_from(site_name(site)).expect("a good name");
+    chain.first().is_some_and(|first| {
+        let certificate = EndEntityCert::try_from(first);
+        certificate.is_ok_and(|end| end.verify_is_valid_for_subject_name(&name).is_ok())
+    })
+}
+
+fn site_name(site: SiteId) -> String {
+    format!("site-{site}.{ANY_SITE}")
+}
+
+/// Makes an authority, a certificate for each of `sites` sites and one for clients, in `folder`.
+///
+/// # Errors
+///
+/// A file exists already, or cannot be written.
+pub fn make_certificates(folder: &Path, sites: usize) -> Result<Vec<String>, ServerError> {
+    let wrong = |error: rcgen::Error| ServerError::Tls(error.to_string());
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, "quorate authority");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().map_err(wrong)?;
+    let authority = CertifiedIssuer::self_signed(params, key).map_err(wrong)?;
+    let mut files = vec![("ca.pem".to_owned(), authority.pem())];
+    let named = SiteId::all(sites)
+        .map(|site| (format!("site-{site}"), vec![site_name(site), ANY_SITE.to_owned()]));
+    for (owner, names) in named.chain([("client".to_owned(), vec!["client".to_owned()])]) {
+        let key = KeyPair::generate().map_err(wrong)?;
+        let mut params = CertificateParams::new(names).map_err(wrong)?;
+        params.distinguished_name.push(DnType::CommonName, owner.as_str());
+        let certificate = params.signed_by(&key, &authority).map_err(wrong)?;
+        files.push((format!("{owner}.pem"), certificate.pem()));
+        files.push((format!("{owner}.key"), key.serialize_pem()));
+    }
+    write_files(folder, files)
+}
+
+fn write_files(folder: &Path, files: Vec<(String, String)>) -> Result<Vec<String>, ServerError> {
+    let problem = |why: String| ServerError::Disk(folder.to_owned(), why);
+    std::fs::create_dir_all(folder).map_err(|error| problem(error.to_string()))?;
+    if let Some((name, _)) = files.iter().find(|(name, _)| folder.join(name).exists()) {
+        return Err(problem(format!("{name} is there already, and is left alone")));
+    }
+    for (name, text) in &files {
+        write_private(&folder.join(name), text).map_err(|error| problem(error.to_string()))?;
+    }
+    Ok(files.into_iter().map(|(name, _)| name).collect())
+}
+
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}
