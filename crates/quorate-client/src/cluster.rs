@@ -1,0 +1,114 @@
+//! A cluster, as one process sees it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_server::{Reply, Server, SiteConfig};
+use quorate_wire::words::{Answer, Break, Card, Fence, Name, Question, SiteId};
+use tokio::time::{Instant, timeout_at};
+
+use crate::backend::Backend;
+use crate::remote::Remote;
+use crate::{Error, Mutex, Options};
+
+/// A cluster, as one process sees it; cheap to copy.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), quorate::Error> {
+/// let cluster = quorate::Cluster::connect("127.0.0.1:7420").await?;
+/// let guard = cluster.mutex("deploy")?.lock().await?;
+/// println!("inside, with fence {}", guard.fence());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    pub(crate) backend: Backend,
+    pub(crate) card: Card,
+    /// The site in this process, if it is here.
+    _server: Option<Arc<Server>>,
+}
+
+/// What the sites of a cluster said to a question.
+#[derive(Clone, Debug, Default)]
+pub struct Gathered {
+    /// The answers of those that were reached in time.
+    pub answers: BTreeMap<SiteId, Answer>,
+    /// Those that were reached and did not answer in time.
+    pub silent: Vec<SiteId>,
+}
+
+impl Cluster {
+    /// Connects to a site.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be reached, or does not want us.
+    pub async fn connect(address: impl Into<String>) -> Result<Self, Error> {
+        Options::new([address.into()]).connect().await
+    }
+
+    /// Runs a site of a cluster in this process, and is its caller.
+    ///
+    /// # Errors
+    ///
+    /// The site cannot be started.
+    pub fn embedded(config: &SiteConfig) -> Result<Self, Error> {
+        let server = Server::start(config).map_err(|error| Error::Stopped(error.to_string()))?;
+        Ok(Self::of_server(server))
+    }
+
+    /// The cluster of a site that runs in this process.
+    pub fn of_server(server: Server) -> Self {
+        let backend = Backend::Local(server.local());
+        Self { backend, card: Card::default(), _server: Some(Arc::new(server)) }
+    }
+
+    pub(crate) async fn with(options: Options) -> Result<Self, Error> {
+        let card = options.card.clone();
+        let backend = Backend::Remote(Remote::connect(options).await?);
+        Ok(Self { backend, card, _server: None })
+    }
+
+    /// Says who asks, for people that wait.
+    pub fn with_card(mut self, card: Card) -> Self {
+        self.card = card;
+        self
+    }
+
+    /// A lock that one holds at a time.
+    ///
+    /// # Errors
+    ///
+    /// The name cannot be a resource's.
+    pub fn mutex(&self, name: &str) -> Result<Mutex, Error> {
+        Ok(Mutex::new(self.clone(), name.parse().map_err(Error::Name)?))
+    }
+
+    /// Asks all sites something, and waits so long at most for their answers.
+    pub async fn ask(&self, question: Question, patience: Duration) -> Gathered {
+        let (mut replies, end) = (self.backend.ask(question), Instant::now() + patience);
+        let mut gathered = Gathered::default();
+        while let Ok(Some(reply)) = timeout_at(end, replies.recv()).await {
+            match reply {
+                Reply::Asked(sites) => gathered.silent = sites,
+                Reply::Answer(site, answer) => {
+                    gathered.silent.retain(|silent| *silent != site);
+                    gathered.answers.insert(site, answer);
+                }
+            }
+            if gathered.silent.is_empty() {
+                break;
+            }
+        }
+        gathered
+    }
+
+    /// Wants the grant of `name` with this fence to end, though its holder does not release it. It
+    /// takes up to a lease.
+    pub fn break_grant(&self, name: Name, fence: Fence, reason: &str) {
+        let wish = Break { name, fence, by: self.card.clone(), reason: reason.into() };
+        self.backend.break_grant(wish);
+    }
+}

@@ -1,0 +1,126 @@
+//! A grant, as its holder has it.
+
+use std::sync::Mutex as Lock;
+use std::time::Duration;
+
+use quorate_server::clock::{self, Alarm};
+use quorate_wire::words::{CallId, CallerLoss, Fence, Loss, Tick, Told, Wish};
+use tokio::sync::Mutex as AsyncLock;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::backend::Backend;
+
+/// A claim that is given up or released when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    backend: Backend,
+    call: CallId,
+    told: UnboundedReceiver<Told>,
+    over: bool,
+}
+
+impl Claim {
+    pub(crate) fn new(backend: Backend, wish: Wish) -> Self {
+        let (call, told) = backend.claim(wish);
+        Self { backend, call, told, over: false }
+    }
+
+    /// What it is told next; `None` if there is no way to its site any more.
+    pub(crate) async fn told(&mut self) -> Option<Told> {
+        let told = self.told.recv().await;
+        self.over |= matches!(told, None | Some(Told::Lost(_) | Told::Denied(_)));
+        told
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if !self.over {
+            self.backend.leave(self.call);
+        }
+    }
+}
+
+/// A lock that is held. Dropping it releases the lock.
+#[derive(Debug)]
+#[must_use = "a guard that is dropped releases its lock"]
+pub struct Guard {
+    claim: AsyncLock<Claim>,
+    fence: Fence,
+    until: Lock<Tick>,
+}
+
+impl Guard {
+    pub(crate) fn new(claim: Claim, fence: Fence, until: Tick) -> Self {
+        Self { claim: AsyncLock::new(claim), fence, until: Lock::new(until) }
+    }
+
+    /// Above the fence of every holder before. Give it along with every write.
+    pub fn fence(&self) -> Fence {
+        self.fence
+    }
+
+    /// For how long the lock is certainly ours, if nothing is heard of its site any more. It moves
+    /// on by itself; none is left if the lock is lost.
+    pub fn valid_for(&self) -> Duration {
+        self.take_news();
+        let until = *self.until.lock().expect("nobody panics with it");
+        Duration::from_nanos(until.0.saturating_sub(clock::now().0))
+    }
+
+    /// Whether it is certainly ours at this moment.
+    pub fn is_valid(&self) -> bool {
+        !self.valid_for().is_zero()
+    }
+
+    /// Waits until the lock is lost, or about to be. It may be called again and again, and dropped
+    /// at any time.
+    pub async fn lost(&self) -> CallerLoss {
+        let mut claim = self.claim.lock().await;
+        let Ok(mut alarm) = Alarm::new() else { return CallerLoss::Unheard };
+        loop {
+            let until = *self.until.lock().expect("nobody panics with it");
+            if claim.over || alarm.set(until).is_err() || until <= clock::now() {
+                return CallerLoss::Unheard;
+            }
+            tokio::select! {
+                told = claim.told() => if let Some(loss) = self.note(told) { return loss },
+                _ = alarm.ring() => {}
+            }
+        }
+    }
+
+    /// Releases the lock; the release is on its way when this returns.
+    #[allow(clippy::unused_async, reason = "it may wait for the site one day")]
+    pub async fn release(self) {
+        drop(self);
+    }
+
+    /// Takes in what has been told meanwhile, without waiting.
+    fn take_news(&self) {
+        if let Ok(mut claim) = self.claim.try_lock() {
+            while let Ok(told) = claim.told.try_recv() {
+                claim.over |= matches!(told, Told::Lost(_) | Told::Denied(_));
+                self.note(Some(told));
+            }
+        }
+    }
+
+    /// Notes what was told; the loss, if it was one.
+    fn note(&self, told: Option<Told>) -> Option<CallerLoss> {
+        let mut until = self.until.lock().expect("nobody panics with it");
+        match told {
+            Some(Told::Extended(later)) => {
+                *until = later.max(*until);
+                None
+            }
+            Some(Told::Broken(_, reason)) => Some(CallerLoss::Told(Loss::Broken(reason))),
+            Some(Told::Lost(loss)) => {
+                *until = Tick::ZERO;
+                Some(loss)
+            }
+            Some(Told::Granted(..) | Told::Denied(_)) => None,
+            None => Some(CallerLoss::Unheard),
+        }
+    }
+}

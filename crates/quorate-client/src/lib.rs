@@ -1,0 +1,40 @@
+//! Locks of a quorate cluster: guards, fences, loss signals.
+//!
+//! ```no_run
+//! # async fn work(_: quorate::Fence) {}
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), quorate::Error> {
+//! let cluster = quorate::Cluster::connect("127.0.0.1:7420").await?;
+//! let guard = cluster.mutex("deploy")?.lock().await?;
+//! tokio::select! {
+//!     () = work(guard.fence()) => {}
+//!     why = guard.lost() => eprintln!("stop: {why}"),
+//! }
+//! guard.release().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`Guard`] that is dropped releases its lock. It counts for [`Guard::valid_for`], which moves
+//! on while its site is heard of; [`Guard::lost`] fires before that is over. A process that was
+//! asleep does not know it: give [`Guard::fence`] along with every write, and let what you protect
+//! refuse a lower one than it has seen.
+
+mod backend;
+mod cluster;
+mod error;
+mod guard;
+mod mutex;
+mod options;
+mod remote;
+
+pub use cluster::{Cluster, Gathered};
+pub use error::Error;
+pub use guard::Guard;
+pub use mutex::Mutex;
+pub use options::Options;
+pub use quorate_server::{SiteConfig, TlsConfig};
+pub use quorate_wire::words::{
+    Answer, CallView, CallerLoss as Lost, Card, Denial, Fence, Kind, Name, PeerReport, Question,
+    ResourceView, SiteId, SiteReport, Standing, Ticket, explain,
+};

@@ -1,0 +1,115 @@
+//! The client crate against real sites: over TCP, over a Unix socket, and in this process.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::Duration;
+
+use quorate::{Cluster, Denial, Error, Options, Question, SiteConfig};
+use quorate_server::Server;
+
+/// Three sites in this process, with leases of 0.6 s.
+fn start(folder: &Path) -> (Vec<Server>, Vec<SiteConfig>) {
+    let listeners: Vec<TcpListener> =
+        (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let address = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
+    let sites: Vec<String> = listeners.iter().map(address).collect();
+    let config = |site: usize| SiteConfig {
+        cluster: "test".into(),
+        epoch: 0,
+        site: site + 1,
+        sites: sites.clone(),
+        listen: None,
+        unix: Some(folder.join(format!("{}.sock", site + 1))),
+        data: folder.join(format!("site-{}", site + 1)),
+        quorum: "majority".into(),
+        lease_ms: 600,
+        drift_permille: 10,
+        local_turns: 8,
+        insecure: false,
+        tls: None,
+    };
+    let configs: Vec<SiteConfig> = (0..3).map(config).collect();
+    let start = |(config, listener)| Server::start_on(config, listener).unwrap();
+    (configs.iter().zip(listeners).map(start).collect(), configs)
+}
+
+#[tokio::test]
+async fn a_lock_passes_between_tcp_and_unix_clients() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, configs) = start(folder.path());
+    let one = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    let unix = configs[1].unix.as_ref().unwrap().display().to_string();
+    let two = Cluster::connect(unix).await.unwrap();
+    let first = one.mutex("deploy").unwrap().lock().await.unwrap();
+    let busy = two.mutex("deploy").unwrap().try_lock().await;
+    assert!(matches!(busy, Err(Error::Denied(Denial::Busy))), "{busy:?}");
+    let late = two.mutex("deploy").unwrap().lock_within(Duration::from_millis(50)).await;
+    assert!(matches!(late, Err(Error::Denied(Denial::TimedOut))), "{late:?}");
+    let fence = first.fence();
+    let lock = two.mutex("deploy").unwrap();
+    let waiting = tokio::spawn(async move { lock.lock().await });
+    first.release().await;
+    let second = waiting.await.unwrap().unwrap();
+    assert!(second.fence() > fence);
+    assert!(second.is_valid());
+}
+
+#[tokio::test]
+async fn a_grant_is_extended_while_it_is_held_and_lost_when_its_site_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut servers, _) = start(folder.path());
+    let cluster = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    let guard = cluster.mutex("deploy").unwrap().lock().await.unwrap();
+    let held = tokio::time::timeout(Duration::from_secs(2), guard.lost()).await;
+    assert!(held.is_err(), "it is held for more than three leases");
+    assert!(guard.is_valid());
+    drop(servers.remove(0));
+    guard.lost().await;
+    assert!(!guard.is_valid(), "it is over by now");
+}
+
+#[tokio::test]
+async fn a_future_that_is_dropped_gives_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let cluster = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    let guard = cluster.mutex("deploy").unwrap().lock().await.unwrap();
+    let lock = cluster.mutex("deploy").unwrap();
+    let gone = tokio::time::timeout(Duration::from_millis(30), lock.lock()).await;
+    assert!(gone.is_err());
+    let views = |gathered: quorate::Gathered| {
+        let shown = gathered.answers.into_values().filter_map(|answer| match answer {
+            quorate::Answer::Shown(view) => view,
+            _ => None,
+        });
+        shown.flat_map(|view| view.calls).count()
+    };
+    let question = || Question::Show("deploy".parse().unwrap());
+    let seen = cluster.ask(question(), Duration::from_secs(5)).await;
+    assert_eq!(seen.answers.len(), 3);
+    assert_eq!(views(seen), 1, "only the holder is left");
+    drop(guard);
+    let again = cluster.mutex("deploy").unwrap().lock().await.unwrap();
+    assert!(again.is_valid());
+}
+
+#[tokio::test]
+async fn a_broken_grant_tells_its_holder() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let one = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    let two = Cluster::connect(servers[1].address().to_string()).await.unwrap();
+    let guard = one.mutex("deploy").unwrap().lock().await.unwrap();
+    two.break_grant("deploy".parse().unwrap(), guard.fence(), "it hangs");
+    assert!(guard.lost().await.to_string().contains("it hangs"));
+    let fence = guard.fence();
+    drop(guard);
+    assert!(two.mutex("deploy").unwrap().lock().await.unwrap().fence() > fence);
+}
+
+#[tokio::test]
+async fn nobody_there_is_an_error_that_says_so() {
+    let options = Options::new(["127.0.0.1:1"]).patience(Duration::from_millis(10));
+    let error = options.connect().await.unwrap_err();
+    assert!(error.to_string().starts_with("no site can be reached: 127.0.0.1:1"), "{error}");
+}
