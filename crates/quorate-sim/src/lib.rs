@@ -6,6 +6,7 @@
 //! A [`World`] moves only when told. Three drivers tell it: scripts, seeds, and the checker of
 //! `quorate-check`, which tries every schedule.
 
+mod chance;
 mod channels;
 pub mod cluster;
 mod event;

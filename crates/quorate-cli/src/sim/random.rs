@@ -225,6 +225,6 @@ fn lines(recorder: &Recorder) -> Vec<String> {
     recorder.0.iter().map(super::events::Seen::line).collect()
 }
 
-fn verdict(sum: &Sum) -> Verdict {
+fn verdict<T>(sum: &Sum<T>) -> Verdict {
     if sum.first.is_some() { Verdict::Broken } else { Verdict::Clean }
 }

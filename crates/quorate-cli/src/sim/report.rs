@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use quorate_sim::random::Tally;
 use serde_json::{Value, json};
 
 use super::events::as_t;
@@ -18,7 +19,7 @@ pub(super) struct Report<'a> {
     /// Where it was run.
     pub(super) cluster: &'a Cluster,
     /// What came of it.
-    pub(super) sum: &'a Sum,
+    pub(super) sum: &'a Sum<Tally>,
 }
 
 impl Report<'_> {
@@ -158,18 +159,10 @@ impl Report<'_> {
         let Some(flaw) = &self.sum.first else {
             return paint.good("every property held, and nobody was left waiting");
         };
-        let seed = flaw.seed;
-        let runs = match self.args.runs() {
-            1 => format!("with seed {seed}"),
-            runs => {
-                let (failed, runs) = (grouped(self.sum.failed), grouped(runs));
-                format!("in {failed} of {runs} runs, first with seed {seed}")
-            }
-        };
-        let mut text = format!("{} {}\n{runs}", paint.bad("broken:"), flaw.breach);
+        let mut text = self.sum.flaw_text(flaw, self.args.runs(), paint);
         if !self.args.trace {
             text += "\nreplay: ";
-            text += &self.args.replay(self.cluster, seed);
+            text += &self.args.replay(self.cluster, flaw.seed);
         }
         text
     }

@@ -7,11 +7,14 @@ use std::thread;
 use quorate_sim::random::{Outcome, Plan, Tally, run};
 use quorate_sim::{Breach, Subject, Unwatched};
 
+use crate::figures::grouped;
+use crate::paint::Paint;
+
 /// What many runs came to. It does not depend on the number of threads.
 #[derive(Debug, Default)]
-pub(super) struct Sum {
+pub(super) struct Sum<T> {
     /// What was counted in all of them.
-    pub(super) tally: Tally,
+    pub(super) tally: T,
     /// How many runs went wrong.
     pub(super) failed: u64,
     /// What went wrong in the run with the smallest seed.
@@ -27,23 +30,29 @@ pub(super) struct Flaw {
     pub(super) breach: Breach,
 }
 
-impl Sum {
+/// Counts of a run that can be added up.
+pub(super) trait Counts: Default + Send {
+    /// Adds those of another.
+    fn add(&mut self, other: &Self);
+}
+
+impl Counts for Tally {
+    fn add(&mut self, other: &Self) {
+        Tally::add(self, other);
+    }
+}
+
+impl<T: Counts> Sum<T> {
     /// Adds one run.
-    pub(super) fn add(&mut self, seed: u64, outcome: &Outcome) {
-        self.tally.add(&outcome.tally);
-        let left = outcome.tally.unserved;
-        let unserved = || Breach {
-            property: "unserved",
-            what: format!("{left} claims still wait, and nothing can happen any more"),
-        };
-        let breach = outcome.breach.clone().or_else(|| (left > 0).then(unserved));
+    pub(super) fn note(&mut self, seed: u64, tally: &T, breach: Option<Breach>) {
+        self.tally.add(tally);
         if let Some(breach) = breach {
             self.failed += 1;
             self.keep_first(Flaw { seed, breach });
         }
     }
 
-    fn join(&mut self, other: Sum) {
+    pub(super) fn join(&mut self, other: Self) {
         self.tally.add(&other.tally);
         self.failed += other.failed;
         if let Some(flaw) = other.first {
@@ -56,6 +65,29 @@ impl Sum {
             self.first = Some(flaw);
         }
     }
+
+    /// What went wrong, and in how many of `runs` runs.
+    pub(super) fn flaw_text(&self, flaw: &Flaw, runs: u64, paint: Paint) -> String {
+        let (seed, failed) = (flaw.seed, grouped(self.failed));
+        let which = match runs {
+            1 => format!("with seed {seed}"),
+            runs => format!("in {failed} of {} runs, first with seed {seed}", grouped(runs)),
+        };
+        format!("{} {}\n{which}", paint.bad("broken:"), flaw.breach)
+    }
+}
+
+impl Sum<Tally> {
+    /// Adds one run; a claim that nobody serves is a flaw too.
+    pub(super) fn add(&mut self, seed: u64, outcome: &Outcome) {
+        let left = outcome.tally.unserved;
+        let unserved = || Breach {
+            property: "unserved",
+            what: format!("{left} claims still wait, and nothing can happen any more"),
+        };
+        let breach = outcome.breach.clone().or_else(|| (left > 0).then(unserved));
+        self.note(seed, &outcome.tally, breach);
+    }
 }
 
 /// Runs `plan` with `runs` seeds from `seed` on; `started` counts them.
@@ -65,8 +97,8 @@ pub(super) fn sweep<P: Subject>(
     runs: u64,
     threads: NonZeroUsize,
     started: &AtomicU64,
-) -> Sum {
-    let one = |sum: &mut Sum, seed| sum.add(seed, &run(plan, seed, &mut Unwatched));
+) -> Sum<Tally> {
+    let one = |sum: &mut Sum<Tally>, seed| sum.add(seed, &run(plan, seed, &mut Unwatched));
     each_seed((seed, runs), threads, started, one, Sum::join)
 }
 

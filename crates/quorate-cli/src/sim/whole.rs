@@ -7,7 +7,7 @@ use quorate_sim::cluster::{Chronicle, Outcome, Plan, Tally, run};
 use quorate_sim::{Unwatched, site_settings};
 
 use super::random::Random;
-use super::sweep::{Flaw, each_seed};
+use super::sweep::{Counts, Sum, each_seed};
 use super::whole_report::WholeReport;
 use crate::answer::{Answer, Failure, Verdict, say, say_lines};
 use crate::cluster::Cluster;
@@ -22,38 +22,12 @@ pub(super) struct Whole<'a> {
     plan: Plan,
 }
 
-/// What many runs came to. It does not depend on the number of threads.
-#[derive(Debug, Default)]
-pub(super) struct WholeSum {
-    /// What was counted in all of them.
-    pub(super) tally: Tally,
-    /// How many runs went wrong.
-    pub(super) failed: u64,
-    /// What went wrong in the run with the smallest seed.
-    pub(super) first: Option<Flaw>,
-}
+/// What many runs of whole sites came to.
+pub(super) type WholeSum = Sum<Tally>;
 
-impl WholeSum {
-    fn add(&mut self, seed: u64, outcome: Outcome) {
-        self.tally.add(&outcome.tally);
-        if let Some(breach) = outcome.breach {
-            self.failed += 1;
-            self.keep_first(Flaw { seed, breach });
-        }
-    }
-
-    fn join(&mut self, other: WholeSum) {
-        self.tally.add(&other.tally);
-        self.failed += other.failed;
-        if let Some(flaw) = other.first {
-            self.keep_first(flaw);
-        }
-    }
-
-    fn keep_first(&mut self, flaw: Flaw) {
-        if self.first.as_ref().is_none_or(|first| flaw.seed < first.seed) {
-            self.first = Some(flaw);
-        }
+impl Counts for Tally {
+    fn add(&mut self, other: &Self) {
+        Tally::add(self, other);
     }
 }
 
@@ -80,7 +54,7 @@ impl<'a> Whole<'a> {
     /// One run, event by event.
     fn trace(&self) -> Answer {
         let (mut chronicle, mut sum) = (Chronicle::default(), WholeSum::default());
-        sum.add(self.args.seed, run(&self.plan, self.args.seed, &mut chronicle));
+        note(&mut sum, self.args.seed, run(&self.plan, self.args.seed, &mut chronicle));
         let report = WholeReport { args: self.args, cluster: &self.cluster, sum: &sum };
         if self.args.json {
             say(&format!("{}\n", report.json(&chronicle.0)))?;
@@ -97,7 +71,7 @@ impl<'a> Whole<'a> {
     fn count(&self) -> Answer {
         let (started, runs, start) = (AtomicU64::new(0), self.args.runs(), Instant::now());
         let progress = || started.load(Ordering::Relaxed).min(runs);
-        let one = |sum: &mut WholeSum, seed| sum.add(seed, run(&self.plan, seed, &mut Unwatched));
+        let one = |sum: &mut WholeSum, seed| note(sum, seed, run(&self.plan, seed, &mut Unwatched));
         let sum = shown(Goal::Of(runs), "runs", progress, || {
             each_seed((self.args.seed, runs), self.args.threads, &started, one, WholeSum::join)
         });
@@ -135,6 +109,10 @@ fn refuse_strangers(args: &Random) -> Result<(), Failure> {
         }
         None => Ok(()),
     }
+}
+
+fn note(sum: &mut WholeSum, seed: u64, outcome: Outcome) {
+    sum.note(seed, &outcome.tally, outcome.breach);
 }
 
 fn verdict(sum: &WholeSum) -> Verdict {

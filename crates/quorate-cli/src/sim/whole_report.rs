@@ -137,18 +137,10 @@ impl WholeReport<'_> {
         let Some(flaw) = &self.sum.first else {
             return paint.good("every property held, and nothing was left of any claim");
         };
-        let seed = flaw.seed;
-        let runs = match self.args.runs() {
-            1 => format!("with seed {seed}"),
-            runs => {
-                let (failed, runs) = (grouped(self.sum.failed), grouped(runs));
-                format!("in {failed} of {runs} runs, first with seed {seed}")
-            }
-        };
-        let mut text = format!("{} {}\n{runs}", paint.bad("broken:"), flaw.breach);
+        let mut text = self.sum.flaw_text(flaw, self.args.runs(), paint);
         if !self.args.trace {
             text += "\nreplay: ";
-            text += &self.args.replay(self.cluster, seed);
+            text += &self.args.replay(self.cluster, flaw.seed);
         }
         text
     }

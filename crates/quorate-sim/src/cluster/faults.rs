@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use quorate_quorum::SiteId;
 
-use super::chance::Chance;
+use crate::chance::Chance;
 
 /// Which faults a seed may bring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

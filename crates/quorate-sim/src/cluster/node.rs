@@ -10,12 +10,12 @@ use quorate_quorum::SiteId;
 use quorate_site::session::Lease;
 use quorate_site::{CallId, Config, Disk, Effect, Input, Site};
 
-use super::chance::Chance;
 use super::clock::Clock;
 use super::disk::{Drive, Need};
 use super::event::{Event, Observer};
 use super::run::{Due, Run};
 use super::{Forgets, Plan};
+use crate::chance::Chance;
 
 /// One site and what drives it.
 #[derive(Debug)]

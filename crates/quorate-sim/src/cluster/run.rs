@@ -8,7 +8,6 @@ use quorate_quorum::SiteId;
 use quorate_site::{CallId, Name, ResourceView};
 
 use super::callers::{Call, Queue};
-use super::chance::Chance;
 use super::event::{Event, Observer};
 use super::faults::{self, Fault, Faults};
 use super::node::Node;
@@ -17,6 +16,7 @@ use super::storage::Storage;
 use super::tally::Tally;
 use super::wire::Wire;
 use super::{Load, Outcome, Plan};
+use crate::chance::Chance;
 
 /// A millisecond, in nanoseconds.
 pub(super) const MS: u64 = 1_000_000;

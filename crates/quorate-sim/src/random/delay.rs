@@ -7,8 +7,8 @@ use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 
 use super::T;
-use super::chance::{Chance, mix};
 use crate::Lane;
+use crate::chance::{Chance, mix};
 
 /// The distribution of message delays; the mean is [`T`] in each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! Random runs: a seed decides how long everything takes, and so who overtakes whom.
 
-mod chance;
 mod delay;
 mod strikes;
 mod tally;
@@ -12,10 +11,10 @@ use std::sync::Arc;
 use quorate_protocol::{ClaimId, SessionNo, Tick};
 use quorate_quorum::{QuorumSystem, SiteId};
 
-use self::chance::Chance;
 use self::delay::Post;
 use self::strikes::Strikes;
 use self::tally::Counter;
+use crate::chance::Chance;
 use crate::{Breach, Event, Fault, Faults, Lane, Observer, Standpoint, Subject, World};
 
 pub use self::delay::Delay;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use quorate_quorum::SiteId;
 
-use super::chance::Chance;
 use super::{Due, Run, Strike, T, TimedObserver};
+use crate::chance::Chance;
 use crate::{Fault, Faults, Lane, Standpoint, Subject, World};
 
 /// How often a session or a site is looked for that a fault can strike.

@@ -9,15 +9,15 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// A seeded generator.
 #[derive(Debug)]
-pub(super) struct Chance(ChaCha8Rng);
+pub(crate) struct Chance(ChaCha8Rng);
 
 impl Chance {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
     /// A number below `bound`, which is not 0; all are equally likely, up to one part in 2^32.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let wide = u128::from(self.0.next_u64()) * u128::from(bound);
         u64::try_from(wide >> 64).expect("a fraction of a u64 fits in one")
     }
@@ -26,7 +26,7 @@ impl Chance {
     ///
     /// Von Neumann's way, which only compares uniform numbers: a falling run of odd length keeps
     /// its first number as the fraction, and each run thrown away adds one to the whole part.
-    pub(super) fn exponential(&mut self, mean: u64) -> u64 {
+    pub(crate) fn exponential(&mut self, mean: u64) -> u64 {
         for whole in 0.. {
             let first = self.0.next_u64();
             let (mut last, mut length) = (first, 1);
@@ -48,7 +48,7 @@ impl Chance {
 
 /// A number for a channel that depends on nothing but the run's seed, so that ten thousand sites
 /// need no table of a hundred million channels.
-pub(super) fn mix(seed: u64, from: SiteId, to: SiteId) -> u64 {
+pub(crate) fn mix(seed: u64, from: SiteId, to: SiteId) -> u64 {
     let pair = ((from.index() as u64) << 32) | to.index() as u64;
     // The finalizer of SplitMix64.
     let mut z = seed ^ pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
