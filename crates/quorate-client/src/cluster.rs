@@ -26,6 +26,8 @@ use crate::{Error, Mutex, Options};
 pub struct Cluster {
     pub(crate) backend: Backend,
     pub(crate) card: Card,
+    lease: Duration,
+    sites: usize,
     /// The site in this process, if it is here.
     _server: Option<Arc<Server>>,
 }
@@ -61,20 +63,43 @@ impl Cluster {
 
     /// The cluster of a site that runs in this process.
     pub fn of_server(server: Server) -> Self {
-        let backend = Backend::Local(server.local());
-        Self { backend, card: Card::default(), _server: Some(Arc::new(server)) }
+        Self {
+            backend: Backend::Local(server.local()),
+            card: Card::default(),
+            lease: server.lease(),
+            sites: server.sites(),
+            _server: Some(Arc::new(server)),
+        }
     }
 
     pub(crate) async fn with(options: Options) -> Result<Self, Error> {
         let card = options.card.clone();
-        let backend = Backend::Remote(Remote::connect(options).await?);
-        Ok(Self { backend, card, _server: None })
+        let remote = Remote::connect(options).await?;
+        let (lease, sites) = (remote.lease, remote.sites);
+        Ok(Self { backend: Backend::Remote(remote), card, lease, sites, _server: None })
     }
 
     /// Says who asks, for people that wait.
     pub fn with_card(mut self, card: Card) -> Self {
         self.card = card;
         self
+    }
+
+    /// The length of a lease: what is lost is free again about so much later.
+    pub fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    /// All sites of the cluster, reached or not.
+    pub fn sites(&self) -> impl Iterator<Item = SiteId> + use<> {
+        SiteId::all(self.sites)
+    }
+
+    /// Waits until our site has taken in all that was asked of it before, releases too, and so long
+    /// at most. A process that ends without it may leave a lock to its lease.
+    pub async fn heard(&self, patience: Duration) -> bool {
+        let mut replies = self.backend.ask(Question::Sites);
+        matches!(timeout_at(Instant::now() + patience, replies.recv()).await, Ok(Some(_)))
     }
 
     /// A lock that one holds at a time.

@@ -29,6 +29,9 @@ const GREETING: Duration = Duration::from_secs(5);
 pub(crate) struct Remote {
     events: UnboundedSender<Event>,
     made: Arc<AtomicU64>,
+    /// The length of a lease, and the number of sites, as the first of them said.
+    pub(crate) lease: Duration,
+    pub(crate) sites: usize,
 }
 
 /// What can happen to the way to a site.
@@ -67,6 +70,7 @@ impl Remote {
                 Err(_) => sleep(Duration::from_millis(50)).await,
             }
         };
+        let (lease, sites) = (first.terms.lease.length(), first.sites);
         let alarm = Alarm::new().map_err(|error| Error::Unreachable(error.to_string()))?;
         let (events, inbox) = unbounded_channel();
         let desk = Desk {
@@ -77,7 +81,7 @@ impl Remote {
         };
         tokio::spawn(desk.run(inbox, alarm));
         tokio::spawn(dialer.keep(first, events.clone()));
-        Ok(Self { events, made: Arc::default() })
+        Ok(Self { events, made: Arc::default(), lease, sites })
     }
 
     pub(crate) fn claim(&self, wish: Wish) -> (CallId, UnboundedReceiver<Told>) {
@@ -121,6 +125,7 @@ struct Dialed {
     stream: Box<dyn Stream>,
     decoder: Decoder,
     terms: Terms,
+    sites: usize,
     /// Which of the addresses it is.
     place: usize,
 }
@@ -158,11 +163,12 @@ impl Dialer {
         let refused = |why: String| io::Error::new(io::ErrorKind::PermissionDenied, why);
         match read_one(&mut stream, &mut decoder, GREETING).await? {
             Answer::Refused(why) => Err(refused(why.to_string())),
-            Answer::Welcome { badge, lease, drift, .. } => {
+            Answer::Welcome { badge, lease, drift, sites, .. } => {
                 let lease = Lease::new(lease).map_err(|error| refused(error.to_string()))?;
                 let drift = Drift::new(drift).map_err(|error| refused(error.to_string()))?;
                 let terms = Terms { badge, lease, drift, undone: None };
-                Ok(Dialed { stream, decoder, terms, place })
+                let sites = usize::try_from(sites).unwrap_or(usize::MAX);
+                Ok(Dialed { stream, decoder, terms, sites, place })
             }
         }
     }

@@ -69,6 +69,20 @@ async fn a_grant_is_extended_while_it_is_held_and_lost_when_its_site_is_gone() {
 }
 
 #[tokio::test]
+async fn a_release_that_was_heard_outlives_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let one = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    assert_eq!((one.lease(), one.sites().count()), (Duration::from_millis(600), 3));
+    let guard = one.mutex("deploy").unwrap().lock().await.unwrap();
+    guard.release().await;
+    assert!(one.heard(Duration::from_secs(5)).await);
+    drop(one);
+    let two = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    assert!(two.mutex("deploy").unwrap().try_lock().await.is_ok(), "nobody has it");
+}
+
+#[tokio::test]
 async fn a_future_that_is_dropped_gives_up() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use quorate_site::Effect;
 use quorate_site::gate::{Host, HostEffect};
@@ -28,6 +29,8 @@ pub struct Server {
     local: Local,
     address: SocketAddr,
     writes: Arc<AtomicU64>,
+    lease: Duration,
+    sites: usize,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -85,6 +88,8 @@ impl Server {
             events,
             address,
             writes,
+            lease: config.terms()?.lease.length(),
+            sites: config.sites.len(),
             thread: Some(thread),
         })
     }
@@ -102,6 +107,21 @@ impl Server {
     /// How often its disk was written since it started.
     pub fn disk_writes(&self) -> u64 {
         self.writes.load(Ordering::Relaxed)
+    }
+
+    /// The length of a lease.
+    pub fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    /// How many sites the cluster has.
+    pub fn sites(&self) -> usize {
+        self.sites
+    }
+
+    /// Waits until it has stopped by itself: its disk or its timer failed. The log says which.
+    pub async fn ended(&self) {
+        self.events.closed().await;
     }
 
     /// Stops it: what callers in this process hold is given back.
@@ -174,7 +194,7 @@ fn run(
             }
         }
         // What is on its way to others is written before the connections go.
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     });
 }
 
