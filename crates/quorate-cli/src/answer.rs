@@ -15,6 +15,8 @@ pub(crate) enum Verdict {
     BadInput,
     /// Nothing was found, but not everything was looked at.
     Incomplete,
+    /// As another command ended, or was asked to.
+    Exit(u8),
 }
 
 impl Verdict {
@@ -25,6 +27,7 @@ impl Verdict {
             Verdict::Broken => 1,
             Verdict::BadInput => 2,
             Verdict::Incomplete => 3,
+            Verdict::Exit(code) => code,
         })
     }
 }
@@ -36,9 +39,27 @@ pub(crate) enum Failure {
     Input(String),
     /// The answer could not be written.
     Output(io::Error),
+    /// The cluster cannot be reached, or a site does not run.
+    Service(String),
 }
 
 impl Failure {
+    /// Neither bad input nor any code of a command that runs under a lock, as `timeout` has it.
+    pub(crate) const SERVICE: u8 = 125;
+
+    /// What the shell is told.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Input(_) | Failure::Output(_) => Verdict::BadInput.exit_code(),
+            Failure::Service(_) => ExitCode::from(Self::SERVICE),
+        }
+    }
+
+    /// What does not work, in its own words.
+    pub(crate) fn service(error: impl fmt::Display) -> Self {
+        Failure::Service(error.to_string())
+    }
+
     /// What somebody refused, in their words.
     pub(crate) fn of(error: impl fmt::Display) -> Self {
         Failure::Input(error.to_string())
@@ -48,7 +69,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Input(what) => f.write_str(what),
+            Failure::Input(what) | Failure::Service(what) => f.write_str(what),
             Failure::Output(error) => write!(f, "the answer cannot be written: {error}"),
         }
     }

@@ -32,6 +32,14 @@ pub(crate) fn per_second(taken: Duration, counts: &[(u64, &str)]) -> String {
     format!("{seconds:.2} s: {}", counts.iter().map(rate).collect::<Vec<_>>().join(", "))
 }
 
+/// A time in the words of people: `3.2s`, `4m 10s`.
+pub(crate) fn span(time: Duration) -> String {
+    if time < Duration::from_secs(10) {
+        return format!("{:.1}s", time.as_secs_f64());
+    }
+    humantime::format_duration(Duration::from_secs(time.as_secs())).to_string()
+}
+
 /// `whole / parts`; nothing of nothing.
 pub(crate) fn ratio(whole: u64, parts: u64) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "figures for people and plots")]
@@ -53,6 +61,12 @@ mod tests {
         let text = per_second(Duration::from_millis(500), &[(700, "runs"), (5000, "messages")]);
         assert_eq!(text, "0.50 s: 1 400 runs a second, 10 000 messages a second");
         assert_eq!(per_second(Duration::from_secs(6), &[(2, "runs")]), "6.00 s: 0.3 runs a second");
+    }
+
+    #[test]
+    fn short_times_have_a_fraction() {
+        let spans = [300, 9_940, 250_400].map(|ms| span(Duration::from_millis(ms)));
+        assert_eq!(spans, ["0.3s", "9.9s", "4m 10s"]);
     }
 
     #[test]

@@ -9,11 +9,13 @@ mod hush;
 mod paint;
 mod progress;
 mod quorum;
+mod run;
 mod sim;
+mod table;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Locks without a leader: every grant is decided by a quorum of the sites.
 #[derive(Debug, Parser)]
@@ -25,6 +27,16 @@ struct Quorate {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Up(run::up::Up),
+    Lock(run::lock::Lock),
+    Ls(run::ls::Ls),
+    Show(run::show::Show),
+    Explain(run::explain::Explain),
+    Watch(run::watch::Watch),
+    Break(run::break_::Break),
+    Sites(run::sites::Sites),
+    Serve(run::serve::Serve),
+    Cert(run::cert::Cert),
     /// Runs a cluster in virtual time: by a script, or as a seed decides
     #[command(subcommand)]
     Sim(sim::Sim),
@@ -32,27 +44,50 @@ enum Command {
     /// Shows quorum systems
     #[command(subcommand)]
     Quorum(quorum::Quorum),
+    Completions(run::shell::Completions),
+    /// Writes the manual page of this command, in the form of `man`
+    #[command(after_help = "Example:\n  quorate man | man -l -")]
+    Man,
+    #[command(name = run::lock::CHILD, hide = true)]
+    Child(run::lock::Child),
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  quorate up                         five sites in this terminal, to play with
+  quorate lock deploy -- ./deploy    in another: runs ./deploy while it holds the lock
+  quorate show deploy                who holds it, and who waits
   quorate sim demo                   watch three of five sites share a lock
   quorate sim random --runs 10000    ten thousand other histories, and what they cost
   quorate check mutex                every history of three sites
 
-Exit status: 0 all fine, 1 a property broke, 2 bad input, 3 the search was not complete.";
+Exit status: 0 all fine, 1 a property broke, 2 bad input, 3 the search was not complete, 125 the
+cluster cannot be reached. `quorate lock` exits as its command does; see `quorate lock --help`.";
 
 fn main() -> ExitCode {
     let answer = match Quorate::parse().command {
         Command::Sim(sim) => sim.run(),
         Command::Check(check) => check.run(),
         Command::Quorum(quorum) => quorum.run(),
+        Command::Up(up) => up.run(),
+        Command::Lock(lock) => lock.run(),
+        Command::Ls(ls) => ls.run(),
+        Command::Show(show) => show.run(),
+        Command::Explain(explain) => explain.run(),
+        Command::Watch(watch) => watch.run(),
+        Command::Break(wish) => wish.run(),
+        Command::Sites(sites) => sites.run(),
+        Command::Serve(serve) => serve.run(),
+        Command::Cert(cert) => cert.run(),
+        Command::Completions(completions) => completions.run(Quorate::command()),
+        Command::Man => run::shell::man(Quorate::command()),
+        Command::Child(child) => child.run(),
     };
     match answer {
         Ok(verdict) => verdict.exit_code(),
         Err(failure) => {
             eprintln!("quorate: {failure}");
-            answer::Verdict::BadInput.exit_code()
+            failure.exit_code()
         }
     }
 }

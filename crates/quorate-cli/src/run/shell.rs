@@ -1,0 +1,34 @@
+//! What shells and `man` want to know of this command.
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use crate::answer::{Answer, Failure, Verdict, say};
+
+/// Writes completions for a shell
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  quorate completions fish > ~/.config/fish/completions/quorate.fish"
+)]
+pub(crate) struct Completions {
+    /// Which shell
+    shell: Shell,
+}
+
+impl Completions {
+    /// Writes them.
+    pub(crate) fn run(&self, mut command: Command) -> Answer {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut command, "quorate", &mut text);
+        say(&String::from_utf8_lossy(&text))?;
+        Ok(Verdict::Clean)
+    }
+}
+
+/// Writes the manual page.
+pub(crate) fn man(command: Command) -> Answer {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command).render(&mut text).map_err(Failure::Output)?;
+    say(&String::from_utf8_lossy(&text))?;
+    Ok(Verdict::Clean)
+}
