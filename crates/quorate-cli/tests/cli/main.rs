@@ -1,9 +1,15 @@
 //! The `quorate` command as a shell sees it: what it prints, and how it exits.
 
 mod check;
+mod crowd;
+mod faults;
+mod lock;
 mod quorum;
 mod random;
 mod script;
+mod serve;
+mod sites;
+mod tell;
 mod tools;
 mod trace;
 mod whole;
