@@ -152,14 +152,26 @@ impl SiteConfig {
     /// The lease or the drift is out of range.
     pub fn terms(&self) -> Result<Terms, ServerError> {
         let wrong = |error: quorate_site::SiteError| ServerError::Config(error.to_string());
-        let badge = Badge {
-            cluster: cluster_id(&self.cluster),
-            epoch: self.epoch,
-            wire: quorate_wire::VERSION,
-        };
+        let badge =
+            Badge { cluster: self.cluster_id()?, epoch: self.epoch, wire: quorate_wire::VERSION };
         let lease = Lease::new(Duration::from_millis(self.lease_ms)).map_err(wrong)?;
         let drift = Drift::new(self.drift_permille).map_err(wrong)?;
         Ok(Terms { badge, lease, drift, undone: None })
+    }
+
+    /// The cluster as a number: its name, and what must be the same at all its sites for quorums to
+    /// meet and leases to hold. Sites that differ in it do not speak to each other.
+    fn cluster_id(&self) -> Result<u64, ServerError> {
+        let Self { cluster, sites, quorum, drift_permille, .. } = self;
+        let wrong = |error: quorate_site::SiteError| {
+            ServerError::Config(format!("cluster = \"{cluster}\": {error}"))
+        };
+        cluster.parse::<quorate_site::Name>().map_err(wrong)?;
+        let whole = format!("{} {quorum} {drift_permille} {cluster}", sites.len());
+        // A name may be as long as all of it is allowed to be: its end goes first.
+        let end = whole.floor_char_boundary(quorate_site::Name::MAX_BYTES);
+        let name: quorate_site::Name = whole[..end].parse().map_err(wrong)?;
+        Ok(name.hash64())
     }
 
     /// The whole configuration, as the pure site takes it.
@@ -175,7 +187,40 @@ impl SiteConfig {
     }
 }
 
-/// A cluster's name as a number.
-fn cluster_id(name: &str) -> u64 {
-    name.parse::<quorate_site::Name>().map_or(0, |name| name.hash64())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> SiteConfig {
+        let base = "site = 1\ndata = \"d\"\nsites = [\"127.0.0.1:1\", \"127.0.0.1:2\"]\n";
+        toml::from_str(&format!("{base}{text}")).unwrap()
+    }
+
+    #[test]
+    fn sites_that_must_agree_and_do_not_are_of_different_clusters() {
+        let badge = |text: &str| config(text).terms().unwrap().badge.cluster;
+        let ours = badge("cluster = \"prod\"");
+        assert_eq!(badge("cluster = \"prod\"\nlease_ms = 500"), ours, "leases may differ");
+        for other in [
+            "cluster = \"test\"",
+            "cluster = \"prod\"\nquorum = \"tree\"",
+            "cluster = \"prod\"\ndrift_permille = 5",
+        ] {
+            assert_ne!(badge(other), ours, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_what_could() {
+        for (text, says) in [
+            ("cluster = \"\"", "cluster = \"\": invalid name: it is empty"),
+            ("cluster = \"p\"\nlease_ms = 1", "a lease of 1ms is out of range; take 200ms to 60s"),
+            ("cluster = \"p\"\nquorum = \"circle\"", "quorum = \"circle\""),
+        ] {
+            let error = config(text).check().unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        let far = SiteConfig { sites: vec!["10.0.0.1:7420".into()], ..config("cluster = \"p\"") };
+        assert!(far.check().unwrap_err().to_string().contains("insecure = true"));
+    }
 }

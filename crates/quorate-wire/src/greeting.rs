@@ -82,7 +82,7 @@ pub enum Refusal {
     Stranger,
     /// It speaks another version; this one is spoken here.
     OtherVersion(u32),
-    /// It belongs to another cluster.
+    /// It belongs to another cluster, or one that is set up otherwise.
     OtherCluster,
     /// It has another configuration; this is the epoch of the one here.
     OtherEpoch(u64),
@@ -99,7 +99,9 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Stranger => f.write_str("it does not speak to sites"),
             Refusal::OtherVersion(ours) => write!(f, "it speaks another version than {ours}"),
-            Refusal::OtherCluster => f.write_str("it belongs to another cluster"),
+            Refusal::OtherCluster => f.write_str(
+                "it belongs to another cluster, or has another number of sites, quorum or drift",
+            ),
             Refusal::OtherEpoch(ours) => write!(f, "its configuration is not of epoch {ours}"),
             Refusal::OtherSite(here) => write!(f, "it wants another site, and this is {here}"),
             Refusal::NoSuchSite(site) => write!(f, "the cluster has no site {site}"),
