@@ -13,6 +13,7 @@ use quorate::{Cluster, Guard, Name};
 use quorate_protocol::Tick;
 use quorate_server::clock::{self, Alarm};
 use tokio::process::{Child, Command};
+use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
@@ -105,6 +106,7 @@ impl Hold<'_> {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         let group = Pid::from_raw(id.expect("it was just started"));
         let lent = Lent::to(group);
+        let mut children = unix::signal(SignalKind::child()).map_err(Failure::service)?;
         let grace = self.grace();
         loop {
             tokio::select! {
@@ -117,6 +119,7 @@ impl Hold<'_> {
                     return Ok(verdict);
                 }
                 signal = self.signals.next() => drop(killpg(group, signal)),
+                _ = children.recv() => lent.iter().for_each(Lent::go_on),
             }
         }
     }
