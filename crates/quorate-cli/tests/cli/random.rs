@@ -152,8 +152,9 @@ fn a_failing_run_with_faults_is_replayed() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for line in ["", "sim random", "sim script", "sim demo", "check", "quorum list", "quorum show"]
-    {
+    let lines = "sim random,sim script,sim demo,check,quorum list,quorum show,up,lock,ls,show,\
+        explain,watch,break,sites,serve,cert,completions,man,";
+    for line in lines.split(',') {
         let done = quorate(&format!("{line} --help"));
         assert_eq!(done.code, Some(0));
         assert!(done.out.contains("Example"), "{line}: {}", done.out);

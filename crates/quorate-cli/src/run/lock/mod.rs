@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use clap::Args;
 use quorate::{Cluster, Denial, Error, Guard, Name};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 pub(crate) use child::{CHILD, Child};
 use hold::Hold;
@@ -86,6 +86,7 @@ impl Lock {
     /// Takes the lock, runs the command, gives the lock back.
     pub(crate) fn run(&self) -> Answer {
         block_on(async {
+            let started = Instant::now();
             let mut signals = Signals::new().map_err(Failure::service)?;
             let card = own_card(self.owner.as_deref(), &self.purpose);
             let patience = match self.wait {
@@ -96,7 +97,7 @@ impl Lock {
                 cluster = self.connect.cluster_as(card, patience) => cluster?,
                 signal = signals.next() => return Ok(interrupted(signal)),
             };
-            match self.claim(&cluster, &mut signals).await? {
+            match self.claim(&cluster, started, &mut signals).await? {
                 Claimed::Granted(guard) => {
                     let (name, lost) = (&self.name, self.lost_exit_code);
                     let hold = Hold { cluster: &cluster, name, guard, lost, signals };
@@ -114,10 +115,16 @@ impl Lock {
         })
     }
 
-    async fn claim(&self, cluster: &Cluster, signals: &mut Signals) -> Result<Claimed, Failure> {
+    async fn claim(
+        &self,
+        cluster: &Cluster,
+        started: Instant,
+        signals: &mut Signals,
+    ) -> Result<Claimed, Failure> {
         let mutex = cluster.mutex(self.name.as_str()).map_err(Failure::of)?;
         let claim = async {
-            match self.wait {
+            // The time it took to connect counts too.
+            match self.wait.map(|wait| wait.saturating_sub(started.elapsed())) {
                 _ if self.no_wait => mutex.try_lock().await,
                 Some(Duration::ZERO) => mutex.try_lock().await,
                 Some(patience) => mutex.lock_within(patience).await,

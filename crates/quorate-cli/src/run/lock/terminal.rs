@@ -28,8 +28,8 @@ impl Lent {
         Some(Self { group })
     }
 
-    /// Lets the command go on if Ctrl-Z has stopped it. We and our shell would not notice, and nobody
-    /// could reach it any more; and a lock that is held is no place to fall asleep.
+    /// Lets the command go on if Ctrl-Z has stopped it. We and our shell would not notice, and
+    /// nobody could reach it any more; and a lock that is held is no place to fall asleep.
     pub(crate) fn go_on(&self) {
         let stopped = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG;
         if let Ok(WaitStatus::Stopped(..)) = waitid(Id::Pid(self.group), stopped) {
