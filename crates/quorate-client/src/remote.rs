@@ -17,12 +17,15 @@ use quorate_wire::words::{
 use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Who, encode};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::{Error, Options};
 
 /// How long a site has to answer a greeting.
 const GREETING: Duration = Duration::from_secs(5);
+
+/// How long a site has to let us in, if there are others to try.
+const TURN: Duration = Duration::from_secs(2);
 
 /// A way to a site over a socket.
 #[derive(Clone, Debug)]
@@ -146,7 +149,14 @@ impl Dialer {
         Err(problem)
     }
 
+    /// One site, if it lets us in soon: a machine that hangs must not keep us from the next.
     async fn dial(&self, place: usize) -> io::Result<Dialed> {
+        let limit = if self.addresses.len() > 1 { TURN } else { GREETING };
+        let late = || io::Error::new(io::ErrorKind::TimedOut, "it does not answer");
+        timeout(limit, self.greet(place)).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    async fn greet(&self, place: usize) -> io::Result<Dialed> {
         let address = &self.addresses[place];
         let mut stream: Box<dyn Stream> = if address.starts_with('/') {
             Box::new(UnixStream::connect(address).await?)

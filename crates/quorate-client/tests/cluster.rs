@@ -122,6 +122,16 @@ async fn a_broken_grant_tells_its_holder() {
 }
 
 #[tokio::test]
+async fn a_site_that_hangs_does_not_keep_us_from_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let hung = TcpListener::bind("127.0.0.1:0").unwrap(); // it accepts nobody
+    let addresses = [hung.local_addr().unwrap(), servers[1].address()];
+    let cluster = Options::new(addresses.map(|address| address.to_string())).connect().await;
+    assert!(cluster.unwrap().mutex("deploy").unwrap().lock().await.unwrap().is_valid());
+}
+
+#[tokio::test]
 async fn nobody_there_is_an_error_that_says_so() {
     let options = Options::new(["127.0.0.1:1"]).patience(Duration::from_millis(10));
     let error = options.connect().await.unwrap_err();
