@@ -77,11 +77,7 @@ impl Connect {
             options =
                 options.tls(TlsConfig { ca: ca.clone(), cert: cert.clone(), key: key.clone() });
         }
-        // A machine that swallows packets must not hold us up for minutes.
-        let connected = tokio::time::timeout(patience + 4 * PATIENCE, options.connect()).await;
-        let late =
-            || format!("no site can be reached: {} do not answer", self.addresses.join(", "));
-        connected.map_err(|_| Failure::Service(late()))?.map_err(|error| {
+        options.connect().await.map_err(|error| {
             let hint = if self.is_default() { "; is `quorate up` running?" } else { "" };
             Failure::Service(format!("{error}{hint}"))
         })
