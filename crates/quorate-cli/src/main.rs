@@ -45,9 +45,7 @@ enum Command {
     #[command(subcommand)]
     Quorum(quorum::Quorum),
     Completions(run::shell::Completions),
-    /// Writes the manual page of this command, in the form of `man`
-    #[command(after_help = "Example:\n  quorate man | man -l -")]
-    Man,
+    Man(run::shell::Man),
     #[command(name = run::lock::CHILD, hide = true)]
     Child(run::lock::Child),
 }
@@ -80,7 +78,7 @@ fn main() -> ExitCode {
         Command::Serve(serve) => serve.run(),
         Command::Cert(cert) => cert.run(),
         Command::Completions(completions) => completions.run(Quorate::command()),
-        Command::Man => run::shell::man(Quorate::command()),
+        Command::Man(man) => man.run(Quorate::command()),
         Command::Child(child) => child.run(),
     };
     match answer {

@@ -21,7 +21,7 @@ const LISTED: u32 = 1000;
 #[command(after_help = "Example:\n  quorate ls deploy/")]
 pub(crate) struct Ls {
     /// Only names that begin like this
-    #[arg(default_value = "")]
+    #[arg(default_value = "", hide_default_value = true)]
     prefix: String,
     /// Answers as one JSON object
     #[arg(long)]

@@ -122,4 +122,6 @@ fn shells_and_man_are_served() {
     }
     let page = quorate("man").out;
     assert!(page.contains(".TH quorate 1") && !page.contains("run\\-under\\-lock"), "{page}");
+    assert!(quorate("man lock").out.contains("QUORATE_FENCE"));
+    quorate("man nosuch").refused(&["nosuch"]);
 }

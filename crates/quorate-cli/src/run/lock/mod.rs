@@ -66,13 +66,13 @@ pub(crate) struct Lock {
     #[arg(long)]
     owner: Option<String>,
     /// What for, for people who wait
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     purpose: String,
-    #[command(flatten)]
-    connect: Connect,
     /// The command, and what it is given
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
+    #[command(flatten)]
+    connect: Connect,
 }
 
 /// How a claim ended.
