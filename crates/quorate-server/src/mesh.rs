@@ -10,7 +10,7 @@ use quorate_wire::words::SiteId;
 use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Refusal, SiteWord, Who};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::core::Event;
 use crate::link::{Stream, carry, read_one, write_one};
@@ -103,9 +103,10 @@ impl Mesh {
         let done = match (stream.set_nodelay(true), &self.tls) {
             (Err(error), _) => Err(error),
             (Ok(()), None) => self.welcome(stream, |_| true).await,
-            (Ok(()), Some(tls)) => match tls.accept(stream).await {
-                Err(error) => Err(error),
-                Ok(stream) => {
+            (Ok(()), Some(tls)) => match timeout(GREETING, tls.accept(stream)).await {
+                Err(_) => Err(io::ErrorKind::TimedOut.into()),
+                Ok(Err(error)) => Err(error),
+                Ok(Ok(stream)) => {
                     let sites = SiteId::all(self.addresses.len());
                     let owner: Vec<SiteId> = sites.filter(|&site| is_site(&stream, site)).collect();
                     self.welcome(stream, |site| owner.contains(&site)).await

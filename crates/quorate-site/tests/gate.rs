@@ -235,3 +235,23 @@ fn a_question_is_answered_by_all_sites() {
         _ => false,
     }));
 }
+
+#[test]
+fn what_is_asked_before_there_is_a_session_is_asked_then() {
+    let mut street = Street::new();
+    street.cut(1);
+    street.pass(2 * LEASE);
+    street.caller(0, CallerInput::Claim(1, wish(false)));
+    let fence = street.told.iter().find_map(|(_, effect)| match effect {
+        CallerEffect::Granted(_, fence, _) => Some(*fence),
+        _ => None,
+    });
+    let (name, by) = (wish(false).name, Card::default());
+    let fence = fence.expect("it is inside");
+    let broken = quorate_site::Break { name, fence, by, reason: "it hangs".into() };
+    street.caller(1, CallerInput::Ask(5, Question::Sites));
+    street.caller(1, CallerInput::Break(broken));
+    street.connect(1);
+    assert!(street.has(1, |effect| matches!(effect, CallerEffect::Answer(5, ..))));
+    assert!(street.has(0, |effect| matches!(effect, CallerEffect::Broken(1, ..))));
+}

@@ -89,8 +89,8 @@ pub struct Caller {
     now: Tick,
     sessions: Sessions<Parley>,
     calls: BTreeMap<u64, Call>,
-    /// Questions that were not sent yet.
-    asks: Vec<(u64, Question)>,
+    /// Questions and wishes that could not be sent yet.
+    unsaid: Vec<Parley>,
     out: Vec<CallerEffect>,
     wake: Option<Tick>,
 }
@@ -121,7 +121,7 @@ impl Caller {
             now,
             sessions,
             calls: BTreeMap::new(),
-            asks: Vec::new(),
+            unsaid: Vec::new(),
             out: Vec::new(),
             wake: None,
         }
@@ -146,14 +146,8 @@ impl Caller {
                     self.say(Parley::Leave(call));
                 }
             }
-            CallerInput::Ask(ask, question) => {
-                if self.is_open() {
-                    self.say(Parley::Ask(ask, question));
-                } else {
-                    self.asks.push((ask, question));
-                }
-            }
-            CallerInput::Break(wish) => self.say(Parley::Break(wish)),
+            CallerInput::Ask(ask, question) => self.say_or_keep(Parley::Ask(ask, question)),
+            CallerInput::Break(wish) => self.say_or_keep(Parley::Break(wish)),
         }
         self.extend_grants();
         self.ask_to_be_woken();
@@ -189,6 +183,15 @@ impl Caller {
         self.absorb(effects);
     }
 
+    /// Says something now, or in the next session.
+    fn say_or_keep(&mut self, parley: Parley) {
+        if self.is_open() {
+            self.say(parley);
+        } else {
+            self.unsaid.push(parley);
+        }
+    }
+
     fn absorb(&mut self, effects: Vec<session::Effect<Parley>>) {
         for effect in effects {
             match effect {
@@ -209,8 +212,8 @@ impl Caller {
             Call::Inside { .. } => None,
         });
         let claims: Vec<Parley> = waiting.collect();
-        let asks = std::mem::take(&mut self.asks).into_iter();
-        for parley in claims.into_iter().chain(asks.map(|(ask, what)| Parley::Ask(ask, what))) {
+        let unsaid = std::mem::take(&mut self.unsaid);
+        for parley in claims.into_iter().chain(unsaid) {
             self.say(parley);
         }
     }
