@@ -1,4 +1,4 @@
-//! Many clients of one lock.
+//! Many clients at once, and many grants with kills in between.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -55,4 +55,57 @@ async fn visit(address: String, history: Arc<Mutex<Vec<Event>>>) {
     history.lock().unwrap().push(Event::Leaves(fence));
     guard.release().await;
     assert!(cluster.heard(Duration::from_secs(20)).await);
+}
+
+#[test]
+fn two_hundred_clients_hold_two_hundred_locks_together() {
+    let sites = Sites::start(3);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let guards = runtime.block_on(async {
+        let hold = |client: usize| {
+            let address = sites.addresses[client % 3].clone();
+            async move {
+                let cluster = Cluster::connect(address).await.unwrap();
+                let name = format!("lock {client}");
+                let guard = cluster.mutex(&name).unwrap().lock().await.unwrap();
+                (cluster, guard)
+            }
+        };
+        let clients: Vec<_> = (0..CLIENTS).map(|client| tokio::spawn(hold(client))).collect();
+        let mut guards = Vec::new();
+        for client in clients {
+            guards.push(client.await.unwrap());
+        }
+        guards
+    });
+    assert!(guards.iter().all(|(_, guard)| guard.is_valid()), "all are inside together");
+    let listed = sites.run(2, "ls --json", &[]).json();
+    assert_eq!(listed["locks"].as_array().expect("a list").len(), CLIENTS);
+}
+
+/// A client over a socket, taken anew whenever its site was killed.
+#[test]
+fn fences_grow_over_a_thousand_grants_with_kills_in_between() {
+    let mut sites = Sites::start(3);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut last = 0;
+    for round in 0..4 {
+        let options = quorate::Options::new([sites.addresses[round % 3].clone()]);
+        runtime.block_on(async {
+            let cluster = options.connect().await.unwrap();
+            for _ in 0..250 {
+                let guard = cluster.mutex("hot").unwrap().lock().await.unwrap();
+                assert!(guard.fence().0 > last, "{} comes after {last}", guard.fence());
+                last = guard.fence().0;
+                guard.release().await;
+            }
+            // It is held when its site is killed, and nobody hears of its end.
+            let guard = cluster.mutex("hot").unwrap().lock().await.unwrap();
+            last = guard.fence().0;
+            sites.kill(round % 3 + 1);
+            guard.lost().await;
+        });
+        sites.restart(round % 3 + 1);
+        sites.wait_until_whole();
+    }
 }
