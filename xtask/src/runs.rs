@@ -55,7 +55,7 @@ pub(crate) const DEEP: &[&str] = &[
     // The most contention three sites can have, with a second request.
     "check mutex --sites 3 --requests 2,1,1 --quorum quorums/all-3.txt",
     // Sessions that are lost and fall silent; a site that crashes and returns. The last two have
-    // 84 and 76 million states: twelve minutes and 3 GB each.
+    // 84 and 76 million states: six and twelve minutes, and 3 GB each.
     "check mutex --site --requests 2,1,1 --budget lose=1",
     "check mutex --site --budget lose=1 --gives-up 1",
     "check mutex --site --requests 1,1,0 --budget crash=1",
@@ -66,7 +66,7 @@ pub(crate) const DEEP: &[&str] = &[
     // Majorities of four.
     "check mutex --sites 4 --requests 1 \
      --option yield_pass=off --option ahead=off --option lists=off",
-    // Whole sites under all faults: 26 000 runs, seven minutes.
+    // Whole sites under all faults: 26 000 runs, a quarter of an hour on a busy machine.
     "sim random --site --faults all --sites 3 --runs 4000",
     "sim random --site --faults all --sites 5 --runs 4000",
     "sim random --site --faults all --sites 7 --runs 2000",

@@ -48,11 +48,14 @@ pub struct Guard {
     claim: AsyncLock<Claim>,
     fence: Fence,
     until: Lock<Tick>,
+    /// By how much before its end the loss is signalled.
+    margin: Duration,
 }
 
 impl Guard {
-    pub(crate) fn new(claim: Claim, fence: Fence, until: Tick) -> Self {
-        Self { claim: AsyncLock::new(claim), fence, until: Lock::new(until) }
+    pub(crate) fn new(claim: Claim, (fence, until): (Fence, Tick), lease: Duration) -> Self {
+        let (claim, until) = (AsyncLock::new(claim), Lock::new(until));
+        Self { claim, fence, until, margin: lease / 60 }
     }
 
     /// Above the fence of every holder before. Give it along with every write.
@@ -73,14 +76,16 @@ impl Guard {
         !self.valid_for().is_zero()
     }
 
-    /// Waits until the lock is lost, or about to be. It may be called again and again, and dropped
-    /// at any time.
+    /// Waits until the lock is lost, or will be in a sixtieth of a lease because nothing is heard
+    /// of its site. It may be called again and again, and dropped at any time.
     pub async fn lost(&self) -> CallerLoss {
         let mut claim = self.claim.lock().await;
         let Ok(mut alarm) = Alarm::new() else { return CallerLoss::Unheard };
         loop {
-            let until = *self.until.lock().expect("nobody panics with it");
-            if claim.over || alarm.set(until).is_err() || until <= clock::now() {
+            let until = self.until.lock().expect("nobody panics with it").0;
+            let margin = u64::try_from(self.margin.as_nanos()).unwrap_or(u64::MAX);
+            let signal = Tick(until.saturating_sub(margin));
+            if claim.over || alarm.set(signal).is_err() || signal <= clock::now() {
                 return CallerLoss::Unheard;
             }
             tokio::select! {

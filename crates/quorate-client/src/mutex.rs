@@ -56,7 +56,9 @@ impl Mutex {
         let wish = Wish { name, want: Want::Mutex, card, patience, hasty };
         let mut claim = Claim::new(self.cluster.backend.clone(), wish);
         match claim.told().await {
-            Some(Told::Granted(fence, until)) => Ok(Guard::new(claim, fence, until)),
+            Some(Told::Granted(fence, until)) => {
+                Ok(Guard::new(claim, (fence, until), self.cluster.lease()))
+            }
             Some(Told::Denied(denial)) => Err(Error::Denied(denial)),
             Some(_) => Err(Error::LostAtOnce),
             None => Err(Error::Stopped("it does not answer any more".into())),

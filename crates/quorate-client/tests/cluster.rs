@@ -14,19 +14,9 @@ fn start(folder: &Path) -> (Vec<Server>, Vec<SiteConfig>) {
     let address = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
     let sites: Vec<String> = listeners.iter().map(address).collect();
     let config = |site: usize| SiteConfig {
-        cluster: "test".into(),
-        epoch: 0,
-        site: site + 1,
-        sites: sites.clone(),
-        listen: None,
         unix: Some(folder.join(format!("{}.sock", site + 1))),
-        data: folder.join(format!("site-{}", site + 1)),
-        quorum: "majority".into(),
         lease_ms: 600,
-        drift_permille: 10,
-        local_turns: 8,
-        insecure: false,
-        tls: None,
+        ..SiteConfig::new("test", site + 1, &sites, folder.join(format!("site-{}", site + 1)))
     };
     let configs: Vec<SiteConfig> = (0..3).map(config).collect();
     let start = |(config, listener)| Server::start_on(config, listener).unwrap();
@@ -65,7 +55,7 @@ async fn a_grant_is_extended_while_it_is_held_and_lost_when_its_site_is_gone() {
     assert!(guard.is_valid());
     drop(servers.remove(0));
     guard.lost().await;
-    assert!(!guard.is_valid(), "it is over by now");
+    assert!(guard.valid_for() <= cluster.lease() / 60, "not before its time is up");
 }
 
 #[tokio::test]

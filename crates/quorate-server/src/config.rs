@@ -78,6 +78,26 @@ fn local_turns() -> u32 {
 }
 
 impl SiteConfig {
+    /// The usual configuration of a site: the one at place `site`, counted from 1, of those at
+    /// these addresses, with its record in the folder `data`.
+    pub fn new(cluster: &str, site: usize, sites: &[String], data: PathBuf) -> Self {
+        Self {
+            cluster: cluster.to_owned(),
+            epoch: 0,
+            site,
+            sites: sites.to_vec(),
+            listen: None,
+            unix: None,
+            data,
+            quorum: majority(),
+            lease_ms: lease_ms(),
+            drift_permille: drift(),
+            local_turns: local_turns(),
+            insecure: false,
+            tls: None,
+        }
+    }
+
     /// Reads a file.
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 //! The one task that owns a site: what happens goes in, what is to be done comes out.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use quorate_site::gate::{ClientId, Host, HostEffect, HostInput};
 use quorate_site::{Audit, Disk, Effect, Input};
@@ -9,6 +10,7 @@ use quorate_wire::words::{SiteId, Tick};
 use quorate_wire::{ClientWord, SiteWord, encode};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
 
 use crate::callers::Callers;
 use crate::clock::{self, Alarm};
@@ -65,6 +67,9 @@ pub(crate) struct Core {
 /// How many events are handled before what they led to is written.
 const BATCH: usize = 256;
 
+/// For how long a site that stops waits for others to take what it said last.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 impl Core {
     pub(crate) fn new(
         host: Host,
@@ -117,9 +122,27 @@ impl Core {
             self.step(HostInput::Site(Input::Leave(call)));
         }
         self.flush();
-        drop((self.peers, self.clients)); // their writers finish what they have
+        self.hang_up().await;
         if let Some(done) = stop {
             let _ = done.send(()); // whoever asked may be gone
+        }
+    }
+
+    /// Closes all connections once what is on its way has been written, and so long at most.
+    async fn hang_up(&mut self) {
+        let peers = std::mem::take(&mut self.peers).into_values();
+        let lines = peers.chain(std::mem::take(&mut self.clients).into_values());
+        // A writer whose outbox is gone finishes what it has; its connection says when it ended.
+        let mut open: BTreeSet<u64> = lines.map(|line| line.number).collect();
+        let end = Instant::now() + FAREWELL;
+        while !open.is_empty() {
+            match timeout_at(end, self.events.recv()).await {
+                Ok(Some(Event::PeerDown(_, number) | Event::ClientDown(_, number))) => {
+                    open.remove(&number);
+                }
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return,
+            }
         }
     }
 

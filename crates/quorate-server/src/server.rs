@@ -193,8 +193,6 @@ fn run(
                 Core::new(host, inbox, disk, alarm).run().await;
             }
         }
-        // What is on its way to others is written before the connections go.
-        tokio::time::sleep(Duration::from_millis(20)).await;
     });
 }
 

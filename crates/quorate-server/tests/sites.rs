@@ -16,19 +16,8 @@ fn start(folder: &Path, n: usize) -> Vec<Server> {
     let sites: Vec<String> =
         listeners.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect();
     let config = |site: usize| SiteConfig {
-        cluster: "test".into(),
-        epoch: 0,
-        site: site + 1,
-        sites: sites.clone(),
-        listen: None,
-        unix: None,
-        data: folder.join(format!("site-{}", site + 1)),
-        quorum: "majority".into(),
         lease_ms: 600,
-        drift_permille: 10,
-        local_turns: 8,
-        insecure: false,
-        tls: None,
+        ..SiteConfig::new("test", site + 1, &sites, folder.join(format!("site-{}", site + 1)))
     };
     let start = |(site, listener)| Server::start_on(&config(site), listener).unwrap();
     listeners.into_iter().enumerate().map(start).collect()

@@ -92,19 +92,9 @@ impl Up {
 
     fn start(&self, site: usize, sites: &[String], folder: &Path) -> Result<Server, Failure> {
         let config = SiteConfig {
-            cluster: "up".into(),
-            epoch: 0,
-            site,
-            sites: sites.to_vec(),
-            listen: None,
-            unix: None,
-            data: folder.join(format!("site-{site}")),
             quorum: self.quorum.clone(),
             lease_ms: u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX),
-            drift_permille: 10,
-            local_turns: 8,
-            insecure: false,
-            tls: None,
+            ..SiteConfig::new("up", site, sites, folder.join(format!("site-{site}")))
         };
         Server::start(&config).map_err(|error| match error {
             ServerError::Config(why) => Failure::Input(why),
