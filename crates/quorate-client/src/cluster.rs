@@ -51,7 +51,7 @@ impl Cluster {
         Options::new([address.into()]).connect().await
     }
 
-    /// Runs a site of a cluster in this process, and is its caller.
+    /// Runs a site of a cluster in this process, in a thread of its own, and is its caller.
     ///
     /// # Errors
     ///
@@ -59,6 +59,18 @@ impl Cluster {
     pub fn embedded(config: &SiteConfig) -> Result<Self, Error> {
         let server = Server::start(config).map_err(|error| Error::Stopped(error.to_string()))?;
         Ok(Self::of_server(server))
+    }
+
+    /// Runs a site of a cluster among the tasks of the runtime we are in, and is its caller. That is
+    /// faster than a thread of its own, by the way between threads and back, but the site stands
+    /// still while its runtime does: tasks there must not block for a third of a lease.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cluster::embedded`].
+    pub fn embedded_here(config: &SiteConfig) -> Result<Self, Error> {
+        let server = Server::start_here(config);
+        Ok(Self::of_server(server.map_err(|error| Error::Stopped(error.to_string()))?))
     }
 
     /// The cluster of a site that runs in this process.

@@ -10,6 +10,7 @@ use quorate_wire::words::{SiteId, Tick};
 use quorate_wire::{ClientWord, SiteWord, encode};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use crate::callers::Callers;
@@ -62,6 +63,8 @@ pub(crate) struct Core {
     held: VecDeque<Held>,
     alarm: Alarm,
     wake: Option<Tick>,
+    /// What opens and accepts connections; it ends with the site.
+    _doors: JoinSet<()>,
 }
 
 /// How many events are handled before what they led to is written.
@@ -76,6 +79,7 @@ impl Core {
         events: UnboundedReceiver<Event>,
         disk: Sender<Disk>,
         alarm: Alarm,
+        doors: JoinSet<()>,
     ) -> Self {
         Self {
             host,
@@ -88,6 +92,7 @@ impl Core {
             held: VecDeque::new(),
             alarm,
             wake: None,
+            _doors: doors,
         }
     }
 

@@ -1,5 +1,6 @@
 //! A site that runs.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +13,7 @@ use quorate_wire::words::SiteId;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
 use crate::ServerError;
 use crate::clock::{self, Alarm};
@@ -22,7 +24,7 @@ use crate::local::Local;
 use crate::mesh::Mesh;
 use crate::tls::Tls;
 
-/// A site that runs, in a thread of its own.
+/// A site that runs.
 #[derive(Debug)]
 pub struct Server {
     events: UnboundedSender<Event>,
@@ -31,11 +33,12 @@ pub struct Server {
     writes: Arc<AtomicU64>,
     lease: Duration,
     sites: usize,
+    /// Its own, if it has one.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Starts a site: its incarnation is on disk before this returns.
+    /// Starts a site in a thread of its own: its incarnation is on disk before this returns.
     ///
     /// # Errors
     ///
@@ -55,6 +58,35 @@ impl Server {
         config: &SiteConfig,
         listener: std::net::TcpListener,
     ) -> Result<Self, ServerError> {
+        let (mut server, site) = Self::prepare(config, listener)?;
+        let (ready, started) = std::sync::mpsc::channel();
+        let name = format!("site {}", config.me());
+        let run = move || run(site, &ready);
+        let thread = thread::Builder::new().name(name).spawn(run).map_err(ServerError::System)?;
+        started.recv().expect("the thread says how it went")?;
+        server.thread = Some(thread);
+        Ok(server)
+    }
+
+    /// Starts a site among the tasks of the runtime we are in: callers there reach it without a
+    /// change of threads. It stands still while that runtime does, and loses its leases when that
+    /// takes too long.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::start`].
+    pub fn start_here(config: &SiteConfig) -> Result<Self, ServerError> {
+        config.check()?;
+        let (server, site) = Self::prepare(config, listen(config)?)?;
+        tokio::spawn(site.open()?.run());
+        Ok(server)
+    }
+
+    /// All that is needed, and not yet running.
+    fn prepare(
+        config: &SiteConfig,
+        listener: std::net::TcpListener,
+    ) -> Result<(Self, Unopened), ServerError> {
         let address = listener.local_addr().map_err(ServerError::System)?;
         let tls = config.tls.as_ref().map(Tls::read).transpose()?;
         let store = Store::open(&config.data)?;
@@ -66,7 +98,6 @@ impl Server {
                 store.write(disk).map_err(problem)?;
             }
         }
-        let writes = store.writes();
         let (events, inbox) = unbounded_channel();
         let mesh = Mesh {
             me: config.me(),
@@ -76,22 +107,17 @@ impl Server {
             events: events.clone(),
             numbers: Arc::default(),
         };
-        let sockets = Sockets { listener, unix: config.unix.clone() };
-        let (host, store) = (Box::new(host), Box::new(store));
-        let (ready, started) = std::sync::mpsc::channel();
-        let name = format!("site {}", config.me());
-        let run = move || run(&mesh, sockets, *host, *store, inbox, &ready);
-        let thread = thread::Builder::new().name(name).spawn(run).map_err(ServerError::System)?;
-        started.recv().expect("the thread says how it went")?;
-        Ok(Self {
+        let server = Self {
             local: Local::new(events.clone()),
             events,
             address,
-            writes,
+            writes: store.writes(),
             lease: config.terms()?.lease.length(),
             sites: config.sites.len(),
-            thread: Some(thread),
-        })
+            thread: None,
+        };
+        let (host, store) = (Box::new(host), Box::new(store));
+        Ok((server, Unopened { mesh, listener, unix: config.unix.clone(), host, store, inbox }))
     }
 
     /// A way to the site for callers in this process.
@@ -124,35 +150,23 @@ impl Server {
         self.events.closed().await;
     }
 
-    /// Stops it: what callers in this process hold is given back.
-    pub fn stop(mut self) {
-        self.stop_now();
-    }
-
-    fn stop_now(&mut self) {
+    /// Stops it, and waits until it has: what callers in this process hold is given back.
+    pub async fn stop(mut self) {
         let (done, stopped) = oneshot::channel();
         if self.events.send(Event::Stop(done)).is_ok() {
-            drop(stopped.blocking_recv());
+            drop(stopped.await);
         }
         if let Some(thread) = self.thread.take() {
-            drop(thread.join());
+            drop(thread.join()); // it has nothing left to do
         }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            let (done, _) = oneshot::channel();
-            drop(self.events.send(Event::Stop(done)));
-            drop(thread); // it ends by itself
-        }
+        let (done, _) = oneshot::channel();
+        drop(self.events.send(Event::Stop(done))); // it ends by itself, or has
     }
-}
-
-struct Sockets {
-    listener: std::net::TcpListener,
-    unix: Option<std::path::PathBuf>,
 }
 
 fn listen(config: &SiteConfig) -> Result<std::net::TcpListener, ServerError> {
@@ -170,45 +184,52 @@ fn listen(config: &SiteConfig) -> Result<std::net::TcpListener, ServerError> {
 }
 
 /// The thread of a site.
-fn run(
-    mesh: &Mesh,
-    sockets: Sockets,
-    host: Host,
-    store: Store,
-    inbox: UnboundedReceiver<Event>,
-    ready: &std::sync::mpsc::Sender<Result<(), ServerError>>,
-) {
+fn run(site: Unopened, ready: &std::sync::mpsc::Sender<Result<(), ServerError>>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return drop(ready.send(Err(ServerError::System(error)))),
     };
     runtime.block_on(async {
-        let events = mesh.events.clone();
-        let disk = store.into_thread(move |saved| drop(events.send(Event::Saved(saved))));
-        match open(mesh, sockets) {
-            Err(error) => return drop(ready.send(Err(error))),
-            Ok(alarm) => {
+        match site.open() {
+            Err(error) => drop(ready.send(Err(error))),
+            Ok(core) => {
                 drop(ready.send(Ok(())));
-                Core::new(host, inbox, disk, alarm).run().await;
+                core.run().await;
             }
         }
     });
 }
 
-fn open(mesh: &Mesh, sockets: Sockets) -> Result<Alarm, ServerError> {
-    let system = ServerError::System;
-    sockets.listener.set_nonblocking(true).map_err(system)?;
-    let listener = TcpListener::from_std(sockets.listener).map_err(system)?;
-    tokio::spawn(mesh.clone().accept(listener));
-    if let Some(path) = sockets.unix {
-        drop(std::fs::remove_file(&path)); // of a former life
-        let problem = |error: std::io::Error| ServerError::Disk(path.clone(), error.to_string());
-        tokio::spawn(mesh.clone().accept_unix(UnixListener::bind(&path).map_err(problem)?));
+/// A site whose sockets nobody serves yet.
+struct Unopened {
+    mesh: Mesh,
+    listener: std::net::TcpListener,
+    unix: Option<std::path::PathBuf>,
+    host: Box<Host>,
+    store: Box<Store>,
+    inbox: UnboundedReceiver<Event>,
+}
+
+impl Unopened {
+    /// Serves them, in the runtime we are in.
+    fn open(self) -> Result<Core, ServerError> {
+        let (mesh, system) = (self.mesh, ServerError::System);
+        let alarm = Alarm::new().map_err(system)?;
+        self.listener.set_nonblocking(true).map_err(system)?;
+        let listener = TcpListener::from_std(self.listener).map_err(system)?;
+        let mut doors = JoinSet::new();
+        doors.spawn(mesh.clone().accept(listener));
+        if let Some(path) = self.unix {
+            drop(std::fs::remove_file(&path)); // of a former life
+            let problem = |error: io::Error| ServerError::Disk(path.clone(), error.to_string());
+            doors.spawn(mesh.clone().accept_unix(UnixListener::bind(&path).map_err(problem)?));
+        }
+        for peer in SiteId::all(mesh.addresses.len()).filter(|peer| *peer > mesh.me) {
+            doors.spawn(mesh.clone().keep(peer));
+        }
+        let events = mesh.events;
+        let disk = self.store.into_thread(move |saved| drop(events.send(Event::Saved(saved))));
+        Ok(Core::new(*self.host, self.inbox, disk, alarm, doors))
     }
-    let others = SiteId::all(mesh.addresses.len()).filter(|peer| *peer > mesh.me);
-    for peer in others {
-        tokio::spawn(mesh.clone().keep(peer));
-    }
-    Alarm::new().map_err(system)
 }
