@@ -228,8 +228,8 @@ impl Unopened {
         for peer in SiteId::all(mesh.addresses.len()).filter(|peer| *peer > mesh.me) {
             doors.spawn(mesh.clone().keep(peer));
         }
-        let events = mesh.events;
+        let (events, patience) = (mesh.events, mesh.terms.lease.length());
         let disk = self.store.into_thread(move |saved| drop(events.send(Event::Saved(saved))));
-        Ok(Core::new(*self.host, self.inbox, disk, alarm, doors))
+        Ok(Core::new(*self.host, self.inbox, disk, alarm, (doors, patience)))
     }
 }
