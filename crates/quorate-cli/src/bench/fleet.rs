@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::{env, io};
 
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use super::order::{Order, Report, SitePlan};
@@ -22,11 +24,15 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Starts a process that waits for orders.
-    pub(super) fn start() -> Result<Self, Failure> {
+    /// Starts a process that waits for orders, on the processor of host number `host`.
+    fn start(host: usize) -> Result<Self, Failure> {
         let program = env::current_exe().map_err(Failure::service)?;
         let mut command = Command::new(program);
-        command.arg(WORKER).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg(WORKER);
+        if let Some(processor) = processor_of(host) {
+            command.args(["--processor", &processor.to_string()]);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(Failure::service)?;
         let orders = child.stdin.take().expect("it is piped");
         let reports = BufReader::new(child.stdout.take().expect("it is piped"));
@@ -144,7 +150,7 @@ impl Fleet {
 
     /// Starts the site at a place, or starts it again.
     pub(super) fn start_site(&self, site: usize) -> Result<Worker, Failure> {
-        let mut worker = Worker::start()?;
+        let mut worker = Worker::start(site)?;
         worker.ask(&Order::Site(SitePlan {
             site: site + 1,
             sites: self.addresses.clone(),
@@ -157,7 +163,7 @@ impl Fleet {
 
     /// Starts a client of the site at a place.
     pub(super) fn start_client(&self, site: usize) -> Result<Worker, Failure> {
-        let mut worker = Worker::start()?;
+        let mut worker = Worker::start(site)?;
         worker.ask(&Order::Connect(self.addresses[site].clone()))?;
         Ok(worker)
     }
@@ -170,6 +176,15 @@ impl Fleet {
     fn data(&self, site: usize) -> PathBuf {
         self.folder.path().join(format!("site-{}", site + 1))
     }
+}
+
+/// The processor that stands for a host. A site and its clients are on one host, and hosts take turns:
+/// so the raw figures and ours are of processes that sit in the same places.
+fn processor_of(host: usize) -> Option<usize> {
+    let set = sched_getaffinity(Pid::from_raw(0)).ok()?;
+    let free: Vec<usize> =
+        (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu) == Ok(true)).collect();
+    Some(*free.get(host.checked_rem(free.len())?)?)
 }
 
 /// Addresses that nobody listens at just now.

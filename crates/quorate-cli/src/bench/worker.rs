@@ -5,7 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::time::{ClockId, clock_gettime};
+use nix::unistd::Pid;
 use quorate::{Cluster, Guard, Options, SiteConfig};
 use quorate_server::clock;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -22,7 +24,11 @@ pub(crate) const WORKER: &str = "bench-worker";
 
 /// Does what the bench says on standard input
 #[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct Worker {}
+pub(crate) struct Worker {
+    /// The processor it keeps to
+    #[arg(long)]
+    processor: Option<usize>,
+}
 
 /// A worker's place in the cluster.
 #[derive(Default)]
@@ -33,8 +39,10 @@ struct Desk {
 
 impl Worker {
     /// Works until standard input ends.
-    #[allow(clippy::unused_self, reason = "commands are run like this")]
     pub(crate) fn run(self) -> Answer {
+        if let Some(processor) = self.processor {
+            keep_to(processor).map_err(Failure::service)?;
+        }
         let echo = raw::start_echo().map_err(Failure::service)?;
         say_report(&Report::Hello(echo))?;
         block_on(async {
@@ -48,6 +56,13 @@ impl Worker {
             Ok(Verdict::Clean)
         })
     }
+}
+
+/// Has this process run on one processor only.
+fn keep_to(processor: usize) -> nix::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(processor)?;
+    sched_setaffinity(Pid::from_raw(0), &set)
 }
 
 fn say_report(report: &Report) -> Result<(), Failure> {
