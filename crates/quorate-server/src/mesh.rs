@@ -8,6 +8,7 @@ use std::time::Duration;
 use quorate_site::session::Terms;
 use quorate_wire::words::SiteId;
 use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Refusal, SiteWord, Who};
+use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{sleep, timeout};
@@ -46,6 +47,12 @@ impl Mesh {
             }
             sleep(wait).await;
         }
+    }
+
+    /// Uses a connection in memory for as long as it lasts.
+    pub(crate) async fn keep_in_memory(self, peer: SiteId, link: DuplexStream) {
+        let done = self.carry_site(link, Decoder::default(), peer).await;
+        drop(done); // the other site has stopped
     }
 
     async fn dial(&self, peer: SiteId) -> io::Result<()> {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use quorate_site::Effect;
 use quorate_site::gate::{Host, HostEffect};
 use quorate_wire::words::SiteId;
+use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -29,7 +30,7 @@ use crate::tls::Tls;
 pub struct Server {
     events: UnboundedSender<Event>,
     local: Local,
-    address: SocketAddr,
+    address: Option<SocketAddr>,
     writes: Arc<AtomicU64>,
     lease: Duration,
     sites: usize,
@@ -58,7 +59,28 @@ impl Server {
         config: &SiteConfig,
         listener: std::net::TcpListener,
     ) -> Result<Self, ServerError> {
-        let (mut server, site) = Self::prepare(config, listener)?;
+        Self::start_apart(config, Sockets::Tcp(listener))
+    }
+
+    /// Starts all sites of a cluster in this process, each in a thread of its own, that talk in
+    /// memory and forget all when they stop: for tests of what uses them. Of the configuration
+    /// counts what is not about one site.
+    ///
+    /// # Errors
+    ///
+    /// The configuration cannot be used.
+    pub fn start_in_memory(sites: usize, config: &SiteConfig) -> Result<Vec<Self>, ServerError> {
+        let addresses: Vec<String> = (1..=sites).map(|site| format!("127.0.0.1:{site}")).collect();
+        let configs: Vec<SiteConfig> = (1..=sites)
+            .map(|site| SiteConfig { site, sites: addresses.clone(), ..config.clone() })
+            .collect();
+        configs.iter().try_for_each(SiteConfig::check)?;
+        let start = |(config, links)| Self::start_apart(config, Sockets::Memory(links));
+        configs.iter().zip(memory_links(sites)).map(start).collect()
+    }
+
+    fn start_apart(config: &SiteConfig, sockets: Sockets) -> Result<Self, ServerError> {
+        let (mut server, site) = Self::prepare(config, sockets)?;
         let (ready, started) = std::sync::mpsc::channel();
         let name = format!("site {}", config.me());
         let run = move || run(site, &ready);
@@ -77,19 +99,21 @@ impl Server {
     /// As [`Server::start`].
     pub fn start_here(config: &SiteConfig) -> Result<Self, ServerError> {
         config.check()?;
-        let (server, site) = Self::prepare(config, listen(config)?)?;
+        let (server, site) = Self::prepare(config, Sockets::Tcp(listen(config)?))?;
         tokio::spawn(site.open()?.run());
         Ok(server)
     }
 
     /// All that is needed, and not yet running.
-    fn prepare(
-        config: &SiteConfig,
-        listener: std::net::TcpListener,
-    ) -> Result<(Self, Unopened), ServerError> {
-        let address = listener.local_addr().map_err(ServerError::System)?;
+    fn prepare(config: &SiteConfig, sockets: Sockets) -> Result<(Self, Unopened), ServerError> {
         let tls = config.tls.as_ref().map(Tls::read).transpose()?;
-        let store = Store::open(&config.data)?;
+        let (address, store) = match &sockets {
+            Sockets::Tcp(listener) => {
+                let address = listener.local_addr().map_err(ServerError::System)?;
+                (Some(address), Store::open(&config.data)?)
+            }
+            Sockets::Memory(_) => (None, Store::in_memory()?),
+        };
         let problem = |why| ServerError::Disk(config.data.clone(), why);
         let disk = store.read().map_err(problem)?;
         let (host, effects) = Host::start(clock::now(), config.site_config()?, disk);
@@ -117,7 +141,7 @@ impl Server {
             thread: None,
         };
         let (host, store) = (Box::new(host), Box::new(store));
-        Ok((server, Unopened { mesh, listener, unix: config.unix.clone(), host, store, inbox }))
+        Ok((server, Unopened { mesh, sockets, unix: config.unix.clone(), host, store, inbox }))
     }
 
     /// A way to the site for callers in this process.
@@ -125,8 +149,8 @@ impl Server {
         self.local.clone()
     }
 
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
+    /// Where it listens, unless it is one of a cluster [in memory](Self::start_in_memory).
+    pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
@@ -201,10 +225,29 @@ fn run(site: Unopened, ready: &std::sync::mpsc::Sender<Result<(), ServerError>>)
     });
 }
 
+/// How a site reaches the others.
+enum Sockets {
+    /// It listens here, and dials.
+    Tcp(std::net::TcpListener),
+    /// These connections are all there are.
+    Memory(Vec<(SiteId, DuplexStream)>),
+}
+
+/// A connection in memory for each two of so many sites, by site.
+fn memory_links(sites: usize) -> Vec<Vec<(SiteId, DuplexStream)>> {
+    let mut links: Vec<Vec<_>> = (0..sites).map(|_| Vec::new()).collect();
+    for (one, other) in (0..sites).flat_map(|one| (0..one).map(move |other| (one, other))) {
+        let (here, there) = tokio::io::duplex(1 << 16);
+        links[one].push((SiteId::new(other), here));
+        links[other].push((SiteId::new(one), there));
+    }
+    links
+}
+
 /// A site whose sockets nobody serves yet.
 struct Unopened {
     mesh: Mesh,
-    listener: std::net::TcpListener,
+    sockets: Sockets,
     unix: Option<std::path::PathBuf>,
     host: Box<Host>,
     store: Box<Store>,
@@ -216,17 +259,26 @@ impl Unopened {
     fn open(self) -> Result<Core, ServerError> {
         let (mesh, system) = (self.mesh, ServerError::System);
         let alarm = Alarm::new().map_err(system)?;
-        self.listener.set_nonblocking(true).map_err(system)?;
-        let listener = TcpListener::from_std(self.listener).map_err(system)?;
         let mut doors = JoinSet::new();
-        doors.spawn(mesh.clone().accept(listener));
+        match self.sockets {
+            Sockets::Tcp(listener) => {
+                listener.set_nonblocking(true).map_err(system)?;
+                let listener = TcpListener::from_std(listener).map_err(system)?;
+                doors.spawn(mesh.clone().accept(listener));
+                for peer in SiteId::all(mesh.addresses.len()).filter(|peer| *peer > mesh.me) {
+                    doors.spawn(mesh.clone().keep(peer));
+                }
+            }
+            Sockets::Memory(links) => {
+                for (peer, link) in links {
+                    doors.spawn(mesh.clone().keep_in_memory(peer, link));
+                }
+            }
+        }
         if let Some(path) = self.unix {
             drop(std::fs::remove_file(&path)); // of a former life
             let problem = |error: io::Error| ServerError::Disk(path.clone(), error.to_string());
             doors.spawn(mesh.clone().accept_unix(UnixListener::bind(&path).map_err(problem)?));
-        }
-        for peer in SiteId::all(mesh.addresses.len()).filter(|peer| *peer > mesh.me) {
-            doors.spawn(mesh.clone().keep(peer));
         }
         let (events, patience) = (mesh.events, mesh.terms.lease.length());
         let disk = self.store.into_thread(move |saved| drop(events.send(Event::Saved(saved))));

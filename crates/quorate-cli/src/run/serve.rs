@@ -56,7 +56,7 @@ impl Serve {
             _ => Failure::service(error),
         })?;
         tracing::info!(cluster = config.cluster, site = config.site, sites,
-            address = %server.address(), tls = config.tls.is_some(), "the site runs");
+            address = ?server.address(), tls = config.tls.is_some(), "the site runs");
         block_on(async {
             let mut signals = Signals::new().map_err(Failure::service)?;
             tokio::select! {
