@@ -61,8 +61,8 @@ impl Cluster {
         Ok(Self::of_server(server))
     }
 
-    /// Runs a site of a cluster among the tasks of the runtime we are in, and is its caller. That is
-    /// faster than a thread of its own, by the way between threads and back, but the site stands
+    /// Runs a site of a cluster among the tasks of the runtime we are in, and is its caller. That
+    /// is faster than a thread of its own, by the way between threads and back, but the site stands
     /// still while its runtime does: tasks there must not block for a third of a lease.
     ///
     /// # Errors
@@ -73,8 +73,8 @@ impl Cluster {
         Ok(Self::of_server(server.map_err(|error| Error::Stopped(error.to_string()))?))
     }
 
-    /// Runs a whole cluster in this process, whose sites talk in memory and forget all when they are
-    /// dropped: for tests. What is returned is the cluster as each of its sites sees it.
+    /// Runs a whole cluster in this process, whose sites talk in memory and forget all when they
+    /// are dropped: for tests. What is returned is the cluster as each of its sites sees it.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

@@ -18,8 +18,8 @@ pub(crate) enum Far {
     Client(ClientId),
 }
 
-/// The connections of a site, one to each far end. They are numbered, so that what an old one leaves
-/// behind is not taken for a word of the new one.
+/// The connections of a site, one to each far end. They are numbered, so that what an old one
+/// leaves behind is not taken for a word of the new one.
 #[derive(Debug)]
 pub(crate) struct Lines {
     all: BTreeMap<Far, (u64, Line)>,
