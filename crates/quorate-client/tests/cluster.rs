@@ -38,7 +38,7 @@ async fn a_lock_passes_between_tcp_and_unix_clients() {
     let fence = first.fence();
     let lock = two.mutex("deploy").unwrap();
     let waiting = tokio::spawn(async move { lock.lock().await });
-    first.release().await;
+    first.release().await.unwrap();
     let second = waiting.await.unwrap().unwrap();
     assert!(second.fence() > fence);
     assert!(second.is_valid());
@@ -56,6 +56,10 @@ async fn a_grant_is_extended_while_it_is_held_and_lost_when_its_site_is_gone() {
     drop(servers.remove(0));
     guard.lost().await;
     assert!(guard.valid_for() <= cluster.lease() / 60, "not before its time is up");
+    while guard.is_valid() {
+        tokio::task::yield_now().await;
+    }
+    assert!(matches!(guard.release().await, Err(Error::Lost(_))), "it was not ours to the end");
 }
 
 #[tokio::test]
@@ -65,7 +69,7 @@ async fn a_release_that_was_heard_outlives_its_process() {
     let one = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
     assert_eq!((one.lease(), one.sites().count()), (Duration::from_millis(600), 3));
     let guard = one.mutex("deploy").unwrap().lock().await.unwrap();
-    guard.release().await;
+    guard.release().await.unwrap();
     assert!(one.heard(Duration::from_secs(5)).await);
     drop(one);
     let two = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
@@ -135,7 +139,7 @@ async fn a_cluster_in_memory_behaves_like_any_other() {
     let denied = sites[1].mutex("deploy").unwrap().try_lock().await.unwrap_err();
     assert!(matches!(denied, Error::Denied(Denial::Busy)), "{denied}");
     let first = guard.fence();
-    guard.release().await;
+    guard.release().await.unwrap();
     let next = sites[2].mutex("deploy").unwrap().lock().await.unwrap();
     assert!(next.fence() > first);
 }
@@ -160,6 +164,6 @@ async fn a_site_among_our_tasks_grants_too() {
     let cluster = Cluster::embedded_here(&config).unwrap();
     let first = cluster.mutex("deploy").unwrap().lock().await.unwrap();
     let fence = first.fence();
-    first.release().await;
+    first.release().await.unwrap();
     assert!(cluster.mutex("deploy").unwrap().lock().await.unwrap().fence() > fence);
 }
