@@ -11,8 +11,8 @@ use crate::{QuorumError, SiteId, SiteSet};
 /// to who is up. Two sites with different suspicions therefore still pick sets that meet.
 ///
 /// ```
-/// use quorate_quorum::{Majority, QuorumSystem, SiteId, SiteSet};
-/// let system = Majority::new(5)?;
+/// use quorate_quorum::{QuorumSystem, SiteId, SiteSet, Threshold};
+/// let system = Threshold::majority(5)?;
 /// let mut live = SiteSet::full(5);
 /// live.remove(SiteId::new(3));
 /// let quorum = system.pick_for(SiteId::new(2), &live).expect("4 of 5 are up");
