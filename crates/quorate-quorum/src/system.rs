@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use crate::measure::{self, LoadBounds};
-use crate::{QuorumError, SiteId, SiteSet};
+use crate::{QuorumError, Shape, SiteId, SiteSet};
 
 /// A quorum system over the sites `0..n`: sets of sites of which any two meet.
 ///
@@ -86,5 +86,10 @@ pub trait QuorumSystem: Debug + Send + Sync {
     /// equally often.
     fn load_bounds(&self) -> LoadBounds {
         measure::load_by_size(self)
+    }
+
+    /// How the construction lays out its sites; each of them stands in it once.
+    fn shape(&self) -> Shape {
+        Shape::group(SiteId::all(self.n()))
     }
 }
