@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Kind, SITES_MAX, SiteId, SiteSet, UNITS_MAX, VOTES_MAX};
+use crate::{ArbiterKind, Kind, SITES_MAX, SiteId, SiteSet, UNITS_MAX, VOTES_MAX};
 
 /// Why a quorum system was refused, or a question about it has no answer.
 ///
@@ -40,6 +40,17 @@ pub enum QuorumError {
         h: usize,
         /// How many there are.
         k: usize,
+    },
+    /// No family of arbiters has this name; the message lists those that exist.
+    UnknownArbiters(String),
+    /// No blocks are known whose rotations serve so many units.
+    NoBlocks {
+        /// How many sites there are.
+        n: usize,
+        /// The units of the pool.
+        k: usize,
+        /// For which numbers they are known.
+        known: String,
     },
     /// A quorum for this many units has no member.
     EmptyForUnits(usize),
@@ -126,6 +137,14 @@ impl fmt::Display for QuorumError {
             Self::BadUnits { h, k } => write!(f, "invalid units: {h} of {k}: ask for 1 to {k}"),
             Self::UnitsWithoutQuorum { h, k } => {
                 write!(f, "no quorum for h={h}: list one for each h from 1 to {k}")
+            }
+            Self::UnknownArbiters(name) => {
+                let known: Vec<_> = ArbiterKind::all().iter().map(|kind| kind.name()).collect();
+                write!(f, "no arbiters are called `{name}`; known: {}", known.join(", "))
+            }
+            Self::NoBlocks { n, k, known } => {
+                write!(f, "no cyclic blocks for {n} sites and {k} units; known for {known}; ")?;
+                f.write_str("`space` and `improved` take others")
             }
             Self::EmptyForUnits(h) => {
                 write!(f, "a quorum for h={h} is empty: name its members, or leave it out")

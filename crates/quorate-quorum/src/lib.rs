@@ -54,6 +54,7 @@ mod arbiter;
 mod cyclic;
 mod difference;
 mod error;
+mod field;
 mod grid;
 mod kind;
 mod listed;
@@ -68,7 +69,7 @@ mod threshold;
 mod tree;
 mod weighted;
 
-pub use arbiter::{Arbiters, UNITS_MAX, check_arbiters, critical_patterns};
+pub use arbiter::{ArbiterKind, Arbiters, UNITS_MAX, check_arbiters, critical_patterns};
 pub use cyclic::Cyclic;
 pub use error::QuorumError;
 pub use grid::Grid;

@@ -1,12 +1,18 @@
 //! Quorums for pools: who asks for h of k units needs one of the quorums for h.
 
+mod blocks;
 mod condition;
+mod cube;
+mod families;
+mod kind;
 mod pattern;
 mod sizes;
+mod space;
 
 use std::sync::Arc;
 
 pub use condition::check_arbiters;
+pub use kind::ArbiterKind;
 pub use pattern::critical_patterns;
 
 use crate::{Listed, QuorumError, QuorumSystem, SiteSet, Threshold, check_sites};

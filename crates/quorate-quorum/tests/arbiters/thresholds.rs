@@ -2,15 +2,7 @@
 
 use quorate_quorum::{Arbiters, QuorumError, SiteId, SiteSet, check_arbiters};
 
-/// The sizes of the quorums for 1, 2, … units.
-fn sizes(arbiters: &Arbiters) -> Vec<usize> {
-    (1..=arbiters.k()).map(|h| arbiters.of(h).unwrap().min_size()).collect()
-}
-
-/// All quorums for 1, 2, … units.
-fn list(arbiters: &Arbiters) -> Vec<Vec<SiteSet>> {
-    (1..=arbiters.k()).map(|h| arbiters.of(h).unwrap().quorums().collect()).collect()
-}
+use crate::tools::{list, sizes};
 
 /// Rows of the size table of Manabe & Tajima's families: sites, then the uniform and the improved
 /// sizes for pools of 1 to 5 units.
