@@ -1,8 +1,8 @@
 //! Cyclic difference covers: the rotations of one block.
 
 use crate::difference::{order_for, perfect, points};
-use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
+use crate::price::nearest;
+use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The rotations of one block of places in the circle of sites, such that any two meet.
 ///
@@ -73,10 +73,10 @@ impl QuorumSystem for Cyclic {
         self.block.len()
     }
 
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        let prices = Prices::new(self.n, live, prefer);
-        let cheapest = self.inside(live).min_by_key(|at| prices.total(self.sites_of(*at)))?;
-        Some(self.sites_of(cheapest).collect())
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+        let live = (0..self.n).filter_map(|at| Some((prices.total(self.sites_of(at))?, at)));
+        let (_, rotation) = live.min()?;
+        Some(self.sites_of(rotation).collect())
     }
 
     /// The block turned so that it starts at `site`.

@@ -51,38 +51,51 @@
 //! and from 1 wherever people read or write them.
 
 mod arbiter;
+mod composed;
+mod cover;
 mod cyclic;
 mod difference;
 mod error;
 mod field;
 mod grid;
 mod kind;
+mod levels;
 mod listed;
 mod measure;
+mod numbers;
 mod plane;
 mod price;
+mod reads;
+mod rows;
 mod shape;
 mod site;
 mod system;
 mod text;
 mod threshold;
 mod tree;
+mod wall;
 mod weighted;
 
-pub use arbiter::{ArbiterKind, Arbiters, UNITS_MAX, check_arbiters, critical_patterns};
+pub use arbiter::{ArbiterKind, Arbiters, PoolError, UNITS_MAX, check_arbiters, critical_patterns};
+pub use composed::Composed;
+pub use cover::Cover;
 pub use cyclic::Cyclic;
 pub use error::QuorumError;
 pub use grid::Grid;
 pub use kind::{Kind, build};
 pub use listed::{Listed, check_meets};
 pub use measure::LoadBounds;
+pub use numbers::Numbers;
 pub use plane::Plane;
+pub use price::Prices;
+pub use reads::Reads;
 pub use shape::Shape;
 pub use site::{SiteId, SiteSet};
 pub use system::QuorumSystem;
 pub use text::QuorumLine;
 pub use threshold::Threshold;
 pub use tree::Tree;
+pub use wall::Wall;
 pub use weighted::{VOTES_MAX, Weighted};
 
 /// The most sites a cluster may have here.

@@ -1,9 +1,9 @@
 //! Finite projective planes: the lines through the sites.
 
-use crate::difference::{order_for, perfect, points};
+use crate::difference::{ORDER_MAX, is_prime_power, order_for, perfect, points};
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
+use crate::price::nearest;
+use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The lines of a projective plane whose points are the sites (Maekawa 1985).
 ///
@@ -58,6 +58,19 @@ impl Plane {
             plane.sizes = (least, sizes.max().unwrap_or(least));
         }
         Ok(plane)
+    }
+
+    /// The lines of the plane of this order: order² + order + 1 sites.
+    ///
+    /// # Errors
+    ///
+    /// [`QuorumError::NoPlane`] unless the order is a power of a prime, and its plane has no more
+    /// points than [`SITES_MAX`](crate::SITES_MAX).
+    pub fn of_order(order: usize) -> Result<Self, QuorumError> {
+        if order > ORDER_MAX || !is_prime_power(order) {
+            return Err(QuorumError::NoPlane(order));
+        }
+        Self::new(points(order))
     }
 
     /// The points on a line, before they are folded.
@@ -170,12 +183,10 @@ impl QuorumSystem for Plane {
         self.sizes.1
     }
 
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        let prices = Prices::new(self.n, live, prefer);
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
         let price = |line: usize| Some((prices.total(self.members(line))?, line));
-        let alive =
-            self.lines.iter().filter(|line| self.sites_of(**line).all(|site| live.contains(site)));
-        let (_, line) = alive.filter_map(|line| price(*line)).min()?;
+        let is_live = |line: &&usize| self.sites_of(**line).all(|site| prices.of(site).is_some());
+        let (_, line) = self.lines.iter().filter(is_live).filter_map(|line| price(*line)).min()?;
         Some(self.line(line))
     }
 
@@ -185,12 +196,13 @@ impl QuorumSystem for Plane {
         nearest(self, site, own, live)
     }
 
-    /// The order of a whole plane; by search if it is folded.
-    fn resilience(&self) -> Result<usize, QuorumError> {
-        if self.n == self.points {
-            return Ok(self.base.len() - 1);
+    /// A line of a whole plane, if all sites cost the same; by search otherwise.
+    fn transversal(&self, costs: &[u64]) -> Result<u64, QuorumError> {
+        let equal = costs.iter().all(|cost| *cost == costs[0]);
+        if self.n == self.points && equal {
+            return Ok(self.base.len() as u64 * costs[0]);
         }
-        measure::resilience_by_search(self)
+        measure::transversal_by_search(self, costs)
     }
 
     fn load_bounds(&self) -> LoadBounds {

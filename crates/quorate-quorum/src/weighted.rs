@@ -1,8 +1,10 @@
 //! Weighted voting: more than half of the votes.
 
+use fixedbitset::FixedBitSet;
+
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::{Prices, from_site, nearest};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::price::{from_site, nearest};
+use crate::{Prices, QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 
 /// The most votes that all sites may have together, so that exact answers stay within reach.
 pub const VOTES_MAX: usize = 1 << 17;
@@ -71,6 +73,38 @@ impl Weighted {
         let mut votes = self.votes.clone();
         votes.sort_unstable_by(|a, b| b.cmp(a));
         votes
+    }
+
+    /// The cheapest of `sites`, each with its cost, that together have `need` votes.
+    fn win(
+        &self,
+        need: usize,
+        sites: impl Iterator<Item = (SiteId, u64)>,
+    ) -> Option<(u64, SiteSet)> {
+        // The least cost of each sum, where all above `need` count as that; and for each site in
+        // which sums it was taken last.
+        let mut best: Vec<Option<u64>> = vec![None; need + 1];
+        best[0] = Some(0);
+        let mut taken: Vec<(SiteId, FixedBitSet)> = Vec::new();
+        for (site, cost) in sites.filter(|(site, _)| self.votes(*site) > 0) {
+            let mut sums = FixedBitSet::with_capacity(need + 1);
+            for sum in (1..=need).rev() {
+                let with = best[sum.saturating_sub(self.votes(site))].map(|before| before + cost);
+                if with.is_some_and(|with| best[sum].is_none_or(|without| with < without)) {
+                    best[sum] = with;
+                    sums.insert(sum);
+                }
+            }
+            taken.push((site, sums));
+        }
+        let (cost, mut sum, mut members) = (best[need]?, need, SiteSet::new());
+        for (site, sums) in taken.into_iter().rev() {
+            if sums.contains(sum) {
+                members.insert(site);
+                sum = sum.saturating_sub(self.votes(site));
+            }
+        }
+        Some((cost, members))
     }
 
     /// Takes sites of `order` until they win, then drops from the end whom the others can spare;
@@ -152,7 +186,15 @@ impl QuorumSystem for Weighted {
     /// So no quorum lies among earlier sites of `prefer`, and none inside the one returned; a sum
     /// of places below this one is possible where votes differ.
     fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        self.gather(Prices::new(self.n(), live, prefer).cheapest(), None)
+        let prices = Prices::by_preference(self.n(), live, prefer);
+        self.gather(prices.sorted(SiteId::all(self.n())), None)
+    }
+
+    /// Exactly the cheapest, other than [`pick`](Self::pick): it weighs all sums of votes, which
+    /// takes time in proportion to sites times votes.
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+        let live = SiteId::all(self.n()).filter_map(|site| Some((site, prices.of(site)?)));
+        Some(self.win(self.need, live)?.1)
     }
 
     /// `site` and those that follow it in a circle, until they win.
@@ -171,6 +213,13 @@ impl QuorumSystem for Weighted {
             left >= self.need
         });
         Ok(spared.count())
+    }
+
+    /// The rest must no longer win.
+    fn transversal(&self, costs: &[u64]) -> Result<u64, QuorumError> {
+        let all = SiteId::all(self.n()).zip(costs.iter().copied());
+        let stopped = self.win(self.total() - self.need + 1, all);
+        Ok(stopped.expect("all sites together are enough").0)
     }
 
     fn availability(&self, up: &[f64]) -> Result<f64, QuorumError> {

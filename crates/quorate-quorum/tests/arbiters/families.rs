@@ -1,6 +1,8 @@
 //! Cubes, projective spaces and rotations: the tables of their sizes, and their condition.
 
-use quorate_quorum::{ArbiterKind, Arbiters, QuorumError, SiteId, SiteSet, check_arbiters};
+use quorate_quorum::{
+    ArbiterKind, Arbiters, PoolError, QuorumError, SiteId, SiteSet, check_arbiters,
+};
 
 use crate::tools::{largest, list, sizes};
 
@@ -255,7 +257,7 @@ fn every_family_is_an_arbiter() {
         for k in 1..=3 {
             for n in 1..=if k == 3 { 9 } else { 12 } {
                 let arbiters = match kind.build(n, k) {
-                    Err(QuorumError::NoBlocks { .. }) => continue,
+                    Err(QuorumError::Pool(PoolError::NoBlocks { .. })) => continue,
                     arbiters => arbiters.unwrap(),
                 };
                 assert_eq!((arbiters.n(), arbiters.k()), (n, k));
@@ -295,7 +297,9 @@ fn the_rule_is_needed() {
     let mut sets = list(&cube);
     sets[0] = sets[2].clone(); // two coordinates in a row for one unit of three
     let refused = check_arbiters(16, &sets).unwrap_err();
-    let QuorumError::NoCommonSite { k: 3, quorums } = refused else { panic!("{refused}") };
+    let QuorumError::Pool(PoolError::NoCommonSite { k: 3, quorums }) = refused else {
+        panic!("{refused}")
+    };
     assert!(quorums.iter().map(|(h, _)| h).sum::<usize>() > 3);
     let common = quorums.iter().fold(SiteSet::full(16), |all, (_, set)| all.intersection(set));
     assert!(common.is_empty(), "{quorums:?}");
@@ -303,7 +307,10 @@ fn the_rule_is_needed() {
     let mut space = list(&Arbiters::space(15, 2).unwrap());
     let site = space[0][0].iter().next().unwrap();
     space[0][0].remove(site);
-    assert!(matches!(check_arbiters(15, &space), Err(QuorumError::NoCommonSite { .. })));
+    assert!(matches!(
+        check_arbiters(15, &space),
+        Err(QuorumError::Pool(PoolError::NoCommonSite { .. }))
+    ));
 }
 
 #[test]

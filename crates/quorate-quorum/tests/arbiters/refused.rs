@@ -1,6 +1,6 @@
 //! Families that would let too many in, and questions without an answer.
 
-use quorate_quorum::{Arbiters, QuorumError, SITES_MAX, SiteId, SiteSet, UNITS_MAX};
+use quorate_quorum::{Arbiters, PoolError, QuorumError, SITES_MAX, SiteId, SiteSet, UNITS_MAX};
 
 fn set<const K: usize>(sites: [usize; K]) -> SiteSet {
     sites.into_iter().map(SiteId::new).collect()
@@ -77,7 +77,7 @@ fn thresholds_are_refused_with_the_reason() {
 fn nobody_can_ask_for_nothing_or_for_too_much() {
     let arbiters = Arbiters::uniform(5, 3).unwrap();
     for h in [0, 4, usize::MAX] {
-        assert_eq!(arbiters.of(h).unwrap_err(), QuorumError::BadUnits { h, k: 3 });
+        assert_eq!(arbiters.of(h).unwrap_err(), PoolError::BadUnits { h, k: 3 }.into());
     }
     assert_eq!(arbiters.of(9).unwrap_err().to_string(), "invalid units: 9 of 3: ask for 1 to 3");
 }

@@ -290,6 +290,9 @@ fn unknown_names_list_the_known_ones() {
         assert!(!kind.description().is_empty());
     }
     let known: Vec<_> = Kind::all().iter().map(|kind| kind.name()).collect();
-    let message = format!("no quorum system is called `ring`; known: {}", known.join(", "));
-    assert_eq!("ring".parse::<Kind>().unwrap_err().to_string(), message);
+    let known = format!("{}, wall:1,2,3, weighted:2,1,1, plane:4", known.join(", "));
+    for name in ["ring", "", "grid:3", "plane:x", "plane:-1", "wall", "Majority"] {
+        let message = format!("no quorum system is called `{name}`; known: {known}");
+        assert_eq!(name.parse::<Kind>().unwrap_err().to_string(), message);
+    }
 }
