@@ -59,6 +59,26 @@ pub enum QuorumError {
     NoVotes,
     /// The votes add up to more than [`VOTES_MAX`]; divide them all by the same number.
     TooManyVotes(u64),
+    /// So few votes to write need not meet each other, or there are fewer.
+    BadWrite {
+        /// The votes to write.
+        write: usize,
+        /// The fewest that meet.
+        least: usize,
+        /// All votes.
+        total: usize,
+    },
+    /// So few votes to read need not meet those to write, or there are fewer.
+    BadRead {
+        /// The votes to read.
+        read: usize,
+        /// The votes to write.
+        write: usize,
+        /// The fewest to read that meet them.
+        least: usize,
+        /// All votes.
+        total: usize,
+    },
     /// A listed system in which no site has a quorum.
     NoQuorum,
     /// This site's quorum has no member; leave the site out instead.
@@ -148,6 +168,13 @@ impl fmt::Display for QuorumError {
             Self::NoVotes => f.write_str("no site has a vote: give at least one site 1"),
             Self::TooManyVotes(total) => {
                 write!(f, "{total} votes are too many: all together may have {VOTES_MAX}")
+            }
+            Self::BadWrite { write, least, total } => {
+                write!(f, "{write} of {total} votes cannot be what writes: take {least} to {total}")
+            }
+            Self::BadRead { read, write, least, total } => {
+                write!(f, "{read} of {total} votes cannot be what reads if {write} write: ")?;
+                write!(f, "take {least} to {total}")
             }
             Self::NoQuorum => f.write_str("no site has a quorum: list at least one"),
             Self::EmptyQuorum(site) => {

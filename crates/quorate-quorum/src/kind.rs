@@ -161,7 +161,6 @@ impl FromStr for Kind {
 /// [`Kind::all`]. A kind with numbers of its own takes only as many sites as they say, and may be
 /// refused for them.
 pub fn build(kind: Kind, n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError> {
-    let few = if n < 3 { 1 } else { 3 };
     let system: Arc<dyn QuorumSystem> = match kind {
         Kind::Majority => Arc::new(Threshold::majority(n)?),
         Kind::Weighted => Arc::new(Weighted::without_ties(n)?),
@@ -171,8 +170,8 @@ pub fn build(kind: Kind, n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError>
         Kind::Cyclic => Arc::new(Cyclic::new(n)?),
         Kind::Tree => Arc::new(Tree::new(n)?),
         Kind::Hqc => Arc::new(Composed::hierarchy(n)?),
-        Kind::GridSet => Arc::new(Composed::grid_set(n, few)?),
-        Kind::Rst => Arc::new(Composed::grid_of_groups(n, few)?),
+        Kind::GridSet => Arc::new(Composed::grid_set(n, if n < 3 { 1 } else { 3 })?),
+        Kind::Rst => Arc::new(Composed::grid_of_groups(n, n.min(3))?),
         Kind::Triangle => Arc::new(Wall::triangle(n)?),
         Kind::CwLog => Arc::new(Wall::logarithmic(n)?),
         Kind::Wheel => Arc::new(Wall::wheel(n)?),

@@ -51,6 +51,7 @@
 //! and from 1 wherever people read or write them.
 
 mod arbiter;
+mod coalitions;
 mod composed;
 mod cover;
 mod cyclic;

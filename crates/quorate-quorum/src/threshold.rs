@@ -1,8 +1,8 @@
 //! Thresholds: any so many of the sites; majorities first of all.
 
+use crate::coalitions::{Coalitions, reach};
 use crate::measure::{self, LoadBounds, ratio};
 use crate::price::{from_site, nearest};
-use crate::weighted::{Coalitions, reach};
 use crate::{Prices, QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 
 /// Any `size` of the sites, whichever they are, where that is more than half.

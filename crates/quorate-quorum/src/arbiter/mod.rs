@@ -9,6 +9,7 @@ mod kind;
 mod pattern;
 mod sizes;
 mod space;
+mod text;
 
 use std::sync::Arc;
 

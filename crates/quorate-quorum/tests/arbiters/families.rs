@@ -289,6 +289,49 @@ fn tables_of_spaces_and_cubes_are_arbiters() {
     }
 }
 
+/// For every live set and every number of units: a pick is a live quorum, and there is one whenever
+/// there can be.
+#[test]
+fn picks_are_quorums_whoever_is_suspected() {
+    let sets = |n: usize| {
+        (0..1_u32 << n).map(move |mask| -> SiteSet {
+            SiteId::all(n).filter(|site| mask >> site.index() & 1 == 1).collect()
+        })
+    };
+    for kind in ArbiterKind::all() {
+        for (n, k) in [(5, 1), (6, 2), (7, 3), (8, 2), (9, 3)] {
+            let arbiters = kind.build(n, k).unwrap();
+            for (h, quorums) in (1..).zip(list(&arbiters)) {
+                let family = arbiters.of(h).unwrap();
+                for (at, live) in sets(n).enumerate() {
+                    let name = format!("{}, h={h}, {live}", arbiters.name());
+                    let lives = quorums.iter().any(|quorum| quorum.is_subset(&live));
+                    assert_eq!(family.is_quorum(&live), lives, "{name}");
+                    let own = family.pick_for(SiteId::new(at % n), &live);
+                    for picked in [family.pick(&live, &[]), own] {
+                        let fine = |set: SiteSet| set.is_subset(&live) && family.is_quorum(&set);
+                        assert_eq!(picked.map(fine), lives.then_some(true), "{name}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_site_uses_a_quorum_with_itself_in_it() {
+    for kind in ArbiterKind::all() {
+        let arbiters = kind.build(13, 2).unwrap();
+        for (h, quorums) in (1..).zip(list(&arbiters)) {
+            for site in SiteId::all(13) {
+                let own = arbiters.of(h).unwrap().pick_for(site, &SiteSet::full(13)).unwrap();
+                let possible = quorums.iter().any(|quorum| quorum.contains(site));
+                assert_eq!(own.contains(site), possible, "{}, h={h}", arbiters.name());
+            }
+        }
+    }
+}
+
 /// One coordinate more than the rule allows, or one point less in a plane of a space, and requests
 /// for too many units need not meet.
 #[test]
