@@ -2,7 +2,7 @@
 
 use crate::difference::{ORDER_MAX, is_prime_power, order_for, perfect, points};
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::nearest;
+use crate::price::{DEAD, nearest};
 use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The lines of a projective plane whose points are the sites (Maekawa 1985).
@@ -33,6 +33,9 @@ pub struct Plane {
     lines: Vec<usize>,
     /// The line of each site.
     own: Vec<usize>,
+    /// For each line of a folded plane the sites that play several of its points, once for each
+    /// point too many.
+    twice: Vec<Vec<SiteId>>,
     sizes: (usize, usize),
 }
 
@@ -49,11 +52,13 @@ impl Plane {
         let sizes = (order + 1, order + 1);
         let all: Vec<_> = (0..points).collect();
         let own = all[..n].to_vec();
-        let mut plane = Self { n, base: perfect(order), points, lines: all, own, sizes };
+        let (base, twice) = (perfect(order), Vec::new());
+        let mut plane = Self { n, base, points, lines: all, own, twice, sizes };
         if n < points {
             plane.lines = plane.minimal();
             plane.own = plane.owners();
-            let sizes = plane.lines.iter().map(|line| plane.members(*line).len());
+            plane.twice = plane.played_twice();
+            let sizes = plane.lines.iter().map(|line| order + 1 - plane.twice[*line].len());
             let least = sizes.clone().min().expect("a plane has lines");
             plane.sizes = (least, sizes.max().unwrap_or(least));
         }
@@ -83,12 +88,19 @@ impl Plane {
         self.points_of(line).map(|point| SiteId::new(point % self.n))
     }
 
-    /// The sites on a line, in order.
-    fn members(&self, line: usize) -> Vec<SiteId> {
-        let mut members: Vec<_> = self.sites_of(line).collect();
-        members.sort_unstable();
-        members.dedup();
-        members
+    /// See `twice`.
+    fn played_twice(&self) -> Vec<Vec<SiteId>> {
+        let mut last_line = vec![usize::MAX; self.n];
+        let mut seen = |line: usize, site: SiteId| {
+            std::mem::replace(&mut last_line[site.index()], line) == line
+        };
+        let of = |line: usize| self.sites_of(line).filter(|site| seen(line, *site)).collect();
+        (0..self.points).map(of).collect()
+    }
+
+    /// A value of each point, twice around: the points of line i are then `base` from i on.
+    fn around<T: Copy>(&self, value: impl Fn(usize) -> T) -> Vec<T> {
+        (0..self.points).map(value).collect::<Vec<_>>().repeat(2)
     }
 
     fn line(&self, line: usize) -> SiteSet {
@@ -107,9 +119,9 @@ impl Plane {
     /// Two lines share one point. If all sites of one are on the other too, each further point of
     /// the first is played by a site that plays several: few lines can lie inside another.
     fn minimal(&self) -> Vec<usize> {
-        let shared = |point: usize| point % self.n + self.n < self.points;
+        let single = self.around(|point| point % self.n + self.n >= self.points);
         let inner = (0..self.points)
-            .filter(|line| self.points_of(*line).filter(|point| !shared(*point)).count() <= 1);
+            .filter(|line| self.base.iter().filter(|at| single[*at + line]).take(2).count() <= 1);
         let mut minimal = vec![true; self.points];
         for inner in inner {
             let set = self.line(inner);
@@ -184,10 +196,14 @@ impl QuorumSystem for Plane {
     }
 
     fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
-        let price = |line: usize| Some((prices.total(self.members(line))?, line));
-        let is_live = |line: &&usize| self.sites_of(**line).all(|site| prices.of(site).is_some());
-        let (_, line) = self.lines.iter().filter(is_live).filter_map(|line| price(*line)).min()?;
-        Some(self.line(line))
+        let cost = |site: SiteId| prices.of(site).unwrap_or(DEAD);
+        let costs = self.around(|point| cost(SiteId::new(point % self.n)));
+        let price = |line: usize| {
+            let twice = self.twice.get(line).into_iter().flatten().map(|site| cost(*site));
+            self.base.iter().map(|at| costs[at + line]).sum::<u64>() - twice.sum::<u64>()
+        };
+        let (price, line) = self.lines.iter().map(|line| (price(*line), *line)).min()?;
+        (price < DEAD).then(|| self.line(line))
     }
 
     fn pick_for(&self, site: SiteId, live: &SiteSet) -> Option<SiteSet> {

@@ -2,6 +2,10 @@
 
 use crate::{QuorumSystem, SiteId, SiteSet};
 
+/// What a dead site may cost in sums that look at nothing else: more than all live sites together,
+/// and little enough for a line of them.
+pub(crate) const DEAD: u64 = 1 << 50;
+
 /// What each site costs a caller; dead sites have no price.
 ///
 /// ```
