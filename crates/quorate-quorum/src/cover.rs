@@ -2,14 +2,15 @@
 
 use crate::measure::{self, LoadBounds, ratio};
 use crate::price::nearest;
-use crate::rows::Rows;
+use crate::rows::{Rows, shares};
 use crate::{Prices, QuorumError, QuorumSystem, Reads, Shape, SiteId, SiteSet, check_sites};
 
 /// All sites of a row and one site of each other row (Cheung, Ammar & Ahamad 1990).
 ///
 /// As many sites as a row and a column, but far more such sets than in a [`Grid`](crate::Grid).
-/// With `width` = ⌈√n⌉ the sites fill row by row, and the last row may be short. Readers need only
-/// a *cover*, one site of each row, since that meets every full row: [`Reads`].
+/// The rows are as many as there are in that grid, and differ by one site at most: a short row
+/// would be a weak spot. Readers need only a *cover*, one site of each row, since that meets every
+/// full row: [`Reads`].
 ///
 /// ```
 /// use quorate_quorum::{Cover, QuorumSystem, Reads, SiteSet};
@@ -31,9 +32,7 @@ impl Cover {
     pub fn new(n: usize) -> Result<Self, QuorumError> {
         check_sites(n)?;
         let width = (n - 1).isqrt() + 1;
-        let rows = n.div_ceil(width);
-        let widths: Vec<_> = (0..rows).map(|row| width.min(n - row * width)).collect();
-        Ok(Self { rows: Rows::new(&widths) })
+        Ok(Self { rows: Rows::new(&shares(n, n.div_ceil(width)).collect::<Vec<_>>()) })
     }
 
     fn others(&self, row: usize) -> impl Iterator<Item = usize> + use<> {

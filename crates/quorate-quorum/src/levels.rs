@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::rows::shares;
 use crate::{Composed, Grid, QuorumError, QuorumSystem, Threshold, Weighted, check_sites};
 
 /// Groups up to this size are not divided further.
@@ -70,11 +71,6 @@ fn group(n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError> {
         return Ok(Arc::new(Weighted::without_ties(n)?));
     }
     Ok(Arc::new(Threshold::majority(n)?))
-}
-
-/// `n` sites in `parts` groups, the first of them larger by one if need be.
-fn shares(n: usize, parts: usize) -> impl Iterator<Item = usize> {
-    (0..parts).map(move |part| n / parts + usize::from(part < n % parts))
 }
 
 /// Three parts of `n`, the largest first: as equal as can be with at most one of even size, which

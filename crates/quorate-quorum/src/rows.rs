@@ -102,3 +102,8 @@ impl Rows {
         Shape::rows(self.all())
     }
 }
+
+/// `n` sites in `parts` rows or groups, the first of them larger by one if need be.
+pub(crate) fn shares(n: usize, parts: usize) -> impl Iterator<Item = usize> {
+    (0..parts).map(move |part| n / parts + usize::from(part < n % parts))
+}

@@ -10,7 +10,12 @@ pub(crate) fn contains_quorum(kind: Kind, n: usize, mask: u32) -> bool {
         Kind::Weighted => votes(&live),
         Kind::Grid => grid(&live),
         Kind::Cover => {
-            let rows: Vec<_> = live.chunks(width(n)).collect();
+            // As many rows as a grid has, the first of them longer by one if need be.
+            let count = n.div_ceil(width(n));
+            let long = n % count * n.div_ceil(count);
+            let rows = live[..long].chunks(n.div_ceil(count));
+            let rows: Vec<_> = rows.chain(live[long..].chunks(n / count)).collect();
+            assert_eq!(rows.len(), count);
             rows.iter().all(|row| any(row)) && rows.iter().any(|row| all(row))
         }
         Kind::Plane => {
