@@ -41,7 +41,8 @@ impl Space {
         let width = self.points[0].len();
         let mut systems = vec![Vec::new()];
         for _ in 0..codimension {
-            systems = systems.iter().flat_map(|rows| self.longer(rows, width)).collect();
+            let longer = systems.iter().flat_map(|rows| self.longer(rows, width));
+            systems = longer.take(SUBSPACES_MAX + 1).collect();
             if systems.len() > SUBSPACES_MAX {
                 let limit = format!("while there are at most {SUBSPACES_MAX} subspaces");
                 return Err(QuorumError::TooLarge { what: "a projective space", limit });

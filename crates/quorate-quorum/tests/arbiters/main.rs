@@ -2,5 +2,6 @@
 
 mod families;
 mod refused;
+mod theorems;
 mod thresholds;
 mod tools;

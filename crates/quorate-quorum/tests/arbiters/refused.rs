@@ -1,5 +1,6 @@
 //! Families that would let too many in, and questions without an answer.
 
+use proptest::prelude::*;
 use quorate_quorum::{Arbiters, PoolError, QuorumError, SITES_MAX, SiteId, SiteSet, UNITS_MAX};
 
 fn set<const K: usize>(sites: [usize; K]) -> SiteSet {
@@ -106,6 +107,31 @@ fn lists_are_read_from_text() {
     ] {
         assert_eq!(refusal(text.parse()), message, "{text}");
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_read_or_refused(
+        text in "((sites|h=|#|:|[0-9]|-1| |\\PC)? ?(1|2|3|: 1)?\n?){0,20}"
+    ) {
+        if let Ok(arbiters) = text.parse::<Arbiters>() {
+            let all = SiteSet::full(arbiters.n());
+            prop_assert!((1..=arbiters.k()).all(|h| arbiters.of(h).unwrap().is_quorum(&all)));
+        }
+    }
+}
+
+#[test]
+fn a_list_for_too_many_units_is_refused_at_once() {
+    let line = |h: usize| format!("h={h}: 1\n");
+    let refused = (1..=65).map(line).collect::<String>().parse::<Arbiters>();
+    let message = "the condition of listed arbiters is computed only up to 64 units, \
+                   and while intersections are few";
+    assert_eq!(refusal(refused), message);
+    let far = "h=60000: 1".parse::<Arbiters>();
+    assert_eq!(refusal(far), "no quorum for h=1: list one for each h from 1 to 60000");
 }
 
 #[test]
