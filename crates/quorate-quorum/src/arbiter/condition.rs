@@ -4,7 +4,7 @@ use crate::listed::minimal;
 use crate::{PoolError, QuorumError, SiteSet};
 
 /// How far the check goes: patterns grow fast with the units, and intersections with the quorums.
-const UNITS_MAX: usize = 64;
+const UNITS_MAX: usize = 32;
 const WORK_MAX: usize = 300_000_000;
 
 /// Refuses quorums for 1, 2, … units of `n` sites under which requests for too many units need not

@@ -62,7 +62,7 @@ impl Arbiters {
     /// Thresholds that are smaller than the [`uniform`](Self::uniform) ones wherever they can be
     /// without any being larger; large requests gain first.
     ///
-    /// Above 256 units the search for them would be felt, and the uniform ones are returned.
+    /// Above 64 units the search for them would be felt, and the uniform ones are returned.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@
 use crate::{PoolError, QuorumError, SiteId, SiteSet};
 
 /// Above so many units the improved sizes are the uniform ones.
-const UNITS_RAISED_MAX: usize = 256;
+const UNITS_RAISED_MAX: usize = 64;
 
 /// The sizes of the uniform (h,k)-arbiter, for 1 to `k` units. In integers: a product with the
 /// fraction k/(k + h) is one short for some n.
@@ -46,7 +46,7 @@ fn raise(weights: &mut [usize], limit: usize) {
         let (mut good, mut bad) = (weights[place], limit / 2 + 1);
         while good + 1 < bad {
             weights[place] = usize::midpoint(good, bad);
-            let fits = heaviest(weights).0 <= limit;
+            let fits = too_heavy(weights, limit).is_none();
             if fits { good = weights[place] } else { bad = weights[place] }
         }
         weights[place] = good;
@@ -57,10 +57,7 @@ fn raise(weights: &mut [usize], limit: usize) {
 /// none.
 pub(super) fn check(n: usize, sizes: &[usize]) -> Result<(), QuorumError> {
     let passed: Vec<_> = sizes.iter().map(|size| n - size).collect();
-    let (sum, pattern) = heaviest(&passed);
-    if sum < n {
-        return Ok(());
-    }
+    let Some(pattern) = too_heavy(&passed, n - 1) else { return Ok(()) };
     // Each quorum passes over the sites that follow those the one before it passes over.
     let mut next = 0;
     let quorums = pattern.into_iter().map(|h| {
@@ -72,28 +69,26 @@ pub(super) fn check(n: usize, sizes: &[usize]) -> Result<(), QuorumError> {
     Err(PoolError::NoCommonSite { k: sizes.len(), quorums: quorums.collect() }.into())
 }
 
-/// The largest sum of weights over a critical pattern, and that pattern.
+/// A critical pattern whose weights add up to more than `limit`.
 ///
 /// `best[sum]` is the heaviest bag of requests of at least `least` units that add up to `sum`, and
 /// its last request. Such a bag is critical if k < sum ≤ k + least.
-fn heaviest(weights: &[usize]) -> (usize, Vec<usize>) {
+fn too_heavy(weights: &[usize], limit: usize) -> Option<Vec<usize>> {
     let k = weights.len();
     let mut best: Vec<Option<(usize, usize)>> = vec![None; 2 * k + 1];
     best[0] = Some((0, 0));
-    let mut found = (0, Vec::new());
     for least in (1..=k).rev() {
         for sum in least..=2 * k {
             if let Some((before, _)) = best[sum - least] {
                 best[sum] = best[sum].max(Some((before + weights[least - 1], least)));
             }
         }
-        for sum in k + 1..=k + least {
-            if let Some((weight, _)) = best[sum].filter(|(weight, _)| *weight > found.0) {
-                found = (weight, unwind(&best, sum));
-            }
+        let heavy = |sum: &usize| best[*sum].is_some_and(|(weight, _)| weight > limit);
+        if let Some(sum) = (k + 1..=k + least).find(heavy) {
+            return Some(unwind(&best, sum));
         }
     }
-    found
+    None
 }
 
 /// The requests of the best bag with this sum.
@@ -118,15 +113,19 @@ mod tests {
     }
 
     #[test]
-    fn the_heaviest_pattern_is_found() {
+    fn patterns_that_are_too_heavy_are_found() {
         for k in 1..=10 {
             for n in [1, 2, 5, 9, 16, 25, 100, 200] {
                 for sizes in [uniform(n, k), improved(n, k), vec![n / 2 + 1; k]] {
                     let passed: Vec<_> = sizes.iter().map(|size| n - size).collect();
-                    let (most, pattern) = heaviest(&passed);
-                    assert_eq!(most, heaviest_listed(&passed), "{n} sites, {k} units, {sizes:?}");
-                    assert_eq!(pattern.iter().map(|h| passed[h - 1]).sum::<usize>(), most);
+                    let most = heaviest_listed(&passed);
+                    assert_eq!(too_heavy(&passed, most), None, "{n} sites, {k} units, {sizes:?}");
                     assert_eq!(check(n, &sizes).is_ok(), most < n);
+                    let Some(limit) = most.checked_sub(1) else { continue };
+                    let mut pattern = too_heavy(&passed, limit).expect("it is the heaviest");
+                    assert_eq!(pattern.iter().map(|h| passed[h - 1]).sum::<usize>(), most);
+                    pattern.sort_unstable_by(|a, b| b.cmp(a));
+                    assert!(critical_patterns(k).any(|other| other == pattern), "{pattern:?}");
                 }
             }
         }
@@ -160,8 +159,8 @@ mod tests {
             assert_eq!(codimensions(k), source);
             assert_eq!(improved_codimensions(k), improved);
         }
-        assert!(heaviest(&[1, 2, 2, 3, 3]).0 <= 6, "the other choice for 5 units");
-        assert!(heaviest(&[1, 2, 3, 3, 3]).0 > 6, "both do not go together");
+        assert_eq!(too_heavy(&[1, 2, 2, 3, 3], 6), None, "the other choice for 5 units");
+        assert!(too_heavy(&[1, 2, 3, 3, 3], 6).is_some(), "both do not go together");
     }
 
     #[test]

@@ -126,8 +126,8 @@ proptest! {
 #[test]
 fn a_list_for_too_many_units_is_refused_at_once() {
     let line = |h: usize| format!("h={h}: 1\n");
-    let refused = (1..=65).map(line).collect::<String>().parse::<Arbiters>();
-    let message = "the condition of listed arbiters is computed only up to 64 units, \
+    let refused = (1..=33).map(line).collect::<String>().parse::<Arbiters>();
+    let message = "the condition of listed arbiters is computed only up to 32 units, \
                    and while intersections are few";
     assert_eq!(refusal(refused), message);
     let far = "h=60000: 1".parse::<Arbiters>();

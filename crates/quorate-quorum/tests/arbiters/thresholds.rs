@@ -162,8 +162,10 @@ fn large_requests_are_more_available() {
 
 #[test]
 fn many_units_are_no_obstacle() {
-    let arbiters = Arbiters::improved(9, 1_000).unwrap();
-    assert_eq!(sizes(&arbiters), sizes(&Arbiters::uniform(9, 1_000).unwrap()));
-    let arbiters = Arbiters::improved(100, 100).unwrap();
-    assert!(Arbiters::thresholds(100, &sizes(&arbiters)).is_ok());
+    for (k, smaller) in [(64, true), (65, false), (1_000, false)] {
+        let [uniform, improved] =
+            [Arbiters::uniform, Arbiters::improved].map(|family| sizes(&family(100, k).unwrap()));
+        assert_eq!(improved != uniform, smaller, "{k} units");
+        assert!(Arbiters::thresholds(100, &improved).is_ok(), "{k} units");
+    }
 }
