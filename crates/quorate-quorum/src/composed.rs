@@ -70,12 +70,13 @@ impl Composed {
     }
 
     /// Sites of a group, as the cluster numbers them.
-    fn outside(&self, group: usize, set: &SiteSet) -> impl Iterator<Item = SiteId> {
+    fn outside<'a>(
+        &self,
+        group: usize,
+        set: &'a SiteSet,
+    ) -> impl Iterator<Item = SiteId> + use<'a> {
         let first = self.first[group];
-        set.iter()
-            .map(move |site| SiteId::new(first + site.index()))
-            .collect::<Vec<_>>()
-            .into_iter()
+        set.iter().map(move |site| SiteId::new(first + site.index()))
     }
 
     /// The groups, each with the values of its sites.

@@ -65,11 +65,11 @@ impl Listed {
     /// sites have got so far the smallest.
     pub(crate) fn spread(n: usize, sets: &[SiteSet]) -> Self {
         let minimal = minimal(sets);
+        let sizes: Vec<_> = minimal.iter().map(SiteSet::len).collect();
         let mut uses = vec![0; minimal.len()];
         let own = SiteId::all(n).map(|site| {
-            let with = |at: &usize| minimal[*at].contains(site);
-            let best =
-                (0..minimal.len()).min_by_key(|at| (!with(at), uses[*at], minimal[*at].len()))?;
+            let rank = |at: &usize| (!minimal[*at].contains(site), uses[*at], sizes[*at]);
+            let best = (0..minimal.len()).min_by_key(rank)?;
             uses[best] += 1;
             Some(minimal[best].clone())
         });

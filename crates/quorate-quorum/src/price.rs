@@ -62,7 +62,7 @@ impl Prices {
 
     /// The prices of some sites in a row, as those of a cluster of their own.
     pub(crate) fn part(&self, sites: std::ops::Range<usize>) -> Self {
-        Self(self.0.get(sites).unwrap_or_default().to_vec())
+        Self(sites.map(|at| self.of(SiteId::new(at))).collect())
     }
 
     /// The live ones of `sites`, cheapest first.

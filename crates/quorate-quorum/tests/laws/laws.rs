@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use quorate_quorum::{
     Composed, Kind, QuorumError, QuorumSystem, SiteId, SiteSet, build, check_meets,
 };
@@ -326,6 +327,20 @@ fn kinds_with_numbers_are_read_written_and_refused() {
         (&format!("wall:{many}"), 64, &numbers(&many)),
     ] {
         assert_eq!(refused(name, n), message, "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_name_is_read_or_refused(
+        name in "(wall|weighted|plane|grid|\\PC)?:?([0-9]{1,6}|,|-|\\PC){0,8}", n in 0..40_usize
+    ) {
+        let Ok(kind) = name.parse::<Kind>() else { return Ok(()) };
+        if let Ok(system) = build(kind, n) {
+            prop_assert!(system.n() == n && system.is_quorum(&SiteSet::full(n)));
+        }
     }
 }
 
