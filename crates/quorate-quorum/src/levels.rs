@@ -50,7 +50,7 @@ impl Composed {
     /// a column (Rangarajan, Setia & Tripathi 1995). A failed site changes nothing while its group
     /// keeps a majority.
     ///
-    /// Groups have `size` sites; what is left over makes the first groups larger by one.
+    /// Groups have `size` sites; what is left over is spread over them.
     ///
     /// # Errors
     ///

@@ -31,7 +31,7 @@ impl Arbiters {
     /// There are no sites or no units, or too many of either to list the quorums.
     pub fn improved_cube(n: usize, k: usize) -> Result<Self, QuorumError> {
         check(n, k)?;
-        Self::of_cube("improved cube", n, &Cube::around(n, k)?, &sizes::improved_codimensions(k))
+        Self::of_cube("improved-cube", n, &Cube::around(n, k)?, &sizes::improved_codimensions(k))
     }
 
     /// The largest improved cube that is not folded: the last sites are in no quorum.
@@ -41,7 +41,7 @@ impl Arbiters {
     /// There are no sites or no units, or too many of either to list the quorums.
     pub fn full_cube(n: usize, k: usize) -> Result<Self, QuorumError> {
         check(n, k)?;
-        Self::of_cube("full cube", n, &Cube::inside(n, k)?, &sizes::improved_codimensions(k))
+        Self::of_cube("full-cube", n, &Cube::inside(n, k)?, &sizes::improved_codimensions(k))
     }
 
     /// The plain k-arbiter of the cube: the quorums for one unit serve every request.
@@ -51,7 +51,7 @@ impl Arbiters {
     /// There are no sites or no units, or too many of either to list the quorums.
     pub fn plain_cube(n: usize, k: usize) -> Result<Self, QuorumError> {
         check(n, k)?;
-        Self::of_cube("plain cube", n, &Cube::around(n, k)?, &vec![1; k])
+        Self::of_cube("plain-cube", n, &Cube::around(n, k)?, &vec![1; k])
     }
 
     /// Sites are the points of a projective space of k + 1 dimensions, and quorums its subspaces:

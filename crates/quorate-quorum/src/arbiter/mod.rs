@@ -126,9 +126,9 @@ impl Arbiters {
         Ok(Self { name, of })
     }
 
-    /// The construction and its size, for people: `improved arbiters of 9 for 3 units`.
+    /// The construction and its size, for people: `improved arbiters of 9, k=3`.
     pub fn name(&self) -> String {
-        format!("{} arbiters of {} for {} units", self.name, self.n(), self.k())
+        format!("{} arbiters of {}, k={}", self.name, self.n(), self.k())
     }
 
     /// How many sites the cluster has.

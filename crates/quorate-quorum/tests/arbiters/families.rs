@@ -261,6 +261,7 @@ fn every_family_is_an_arbiter() {
                     arbiters => arbiters.unwrap(),
                 };
                 assert_eq!((arbiters.n(), arbiters.k()), (n, k));
+                assert_eq!(arbiters.name(), format!("{kind} arbiters of {n}, k={k}"));
                 assert_eq!(check_arbiters(n, &list(&arbiters)), Ok(()), "{}", arbiters.name());
             }
         }

@@ -143,5 +143,5 @@ fn a_list_is_spread_over_the_sites() {
     let own: Vec<_> =
         SiteId::all(3).map(|site| arbiters.of(2).unwrap().pick_for(site, &all).unwrap()).collect();
     assert_eq!(own, [set([0, 1]), set([1, 2]), set([0, 2])]);
-    assert_eq!(arbiters.name(), "listed arbiters of 3 for 2 units");
+    assert_eq!(arbiters.name(), "listed arbiters of 3, k=2");
 }

@@ -2,7 +2,7 @@
 
 use quorate_quorum::{Arbiters, SiteId, SiteSet, check_arbiters};
 
-use crate::tools::sizes;
+use crate::tools::{list, sizes};
 
 /// Requests of a family, each for some units with some quorum.
 type Requests = Vec<(usize, SiteSet)>;
@@ -90,6 +90,29 @@ fn uniform_sizes_are_best_where_h_divides_k() {
         }
     }
     assert!(smaller > 1_000, "{smaller}");
+}
+
+/// What a pool may rely on when it takes units out of use: quorums for k units serve fewer too, and
+/// any two of them meet.
+#[test]
+fn quorums_serve_smaller_pools() {
+    for k in 2..=7 {
+        for n in 1..=60 {
+            for family in [Arbiters::uniform, Arbiters::improved] {
+                let sizes = sizes(&family(n, k).unwrap());
+                for fewer in 1..k {
+                    assert!(Arbiters::thresholds(n, &sizes[..fewer]).is_ok(), "{n}, {sizes:?}");
+                }
+                assert!(2 * sizes[k - 1] > n, "{n}, {sizes:?}");
+            }
+        }
+    }
+    for (n, k) in [(13, 3), (10, 3)] {
+        let sets = list(&Arbiters::cyclic(n, k).unwrap());
+        for fewer in 1..k {
+            assert_eq!(check_arbiters(n, &sets[..fewer]), Ok(()), "{n} sites, {fewer} of {k}");
+        }
+    }
 }
 
 /// A quorum for all k units is "close to √n" for odd k only: with two units a cube makes no
