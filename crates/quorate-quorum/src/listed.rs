@@ -1,7 +1,7 @@
 //! Quorums that somebody wrote down, one for each site.
 
-use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::price::nearest;
+use crate::{Prices, QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 
 /// An explicit quorum for each site; one that has none is only an arbiter.
 ///
@@ -58,6 +58,23 @@ impl Listed {
         }
         Ok(Self { own, minimal })
     }
+
+    /// The system of these quorums, which are known to meet, spread over `n` sites.
+    ///
+    /// Each site gets one with itself in it, or any if there is none: of those that the fewest
+    /// sites have got so far the smallest.
+    pub(crate) fn spread(n: usize, sets: &[SiteSet]) -> Self {
+        let minimal = minimal(sets);
+        let sizes: Vec<_> = minimal.iter().map(SiteSet::len).collect();
+        let mut uses = vec![0; minimal.len()];
+        let own = SiteId::all(n).map(|site| {
+            let rank = |at: &usize| (!minimal[*at].contains(site), uses[*at], sizes[*at]);
+            let best = (0..minimal.len()).min_by_key(rank)?;
+            uses[best] += 1;
+            Some(minimal[best].clone())
+        });
+        Self { own: own.collect(), minimal: minimal.clone() }
+    }
 }
 
 /// Refuses quorums of which two have no common site, and names those two and their owners.
@@ -84,7 +101,7 @@ pub fn check_meets<'a>(
 }
 
 /// The sets that contain no other, each once.
-fn minimal<'a>(sets: impl Iterator<Item = &'a SiteSet>) -> Vec<SiteSet> {
+pub(crate) fn minimal<'a>(sets: impl IntoIterator<Item = &'a SiteSet>) -> Vec<SiteSet> {
     let mut minimal: Vec<SiteSet> = Vec::new();
     for set in sets {
         if !minimal.iter().any(|other| other.is_subset(set)) {
@@ -120,10 +137,10 @@ impl QuorumSystem for Listed {
         self.minimal.iter().map(SiteSet::len).max().expect("a listed system has a quorum")
     }
 
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        let prices = Prices::new(self.n(), live, prefer);
-        let live = self.minimal.iter().filter(|quorum| quorum.is_subset(live));
-        live.min_by_key(|quorum| prices.total(quorum.iter())).cloned()
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+        let price = |quorum: &SiteSet| prices.total(quorum.iter());
+        let live = self.minimal.iter().filter_map(|quorum| Some((price(quorum)?, quorum)));
+        live.min_by_key(|(price, _)| *price).map(|(_, quorum)| quorum.clone())
     }
 
     /// The quorum listed for `site`, or the nearest live one listed for others.
