@@ -59,6 +59,31 @@ pub enum QuorumError {
         /// What was given.
         up: f64,
     },
+    /// There must be one delay for each site.
+    DelaysLength {
+        /// How many were given.
+        given: usize,
+        /// How many sites there are.
+        n: usize,
+    },
+    /// A share of the accesses lies between 0 and 1.
+    NotAShare(f64),
+    /// A speed is positive, a delay at least not negative.
+    NotPositive {
+        /// What was given: a speed or a delay.
+        what: &'static str,
+        /// Whose it is.
+        site: SiteId,
+        /// What was given.
+        value: f64,
+    },
+    /// No strategy keeps the load below this; the least load can be reached.
+    LoadLimit {
+        /// The load asked for.
+        limit: f64,
+        /// The least there is.
+        least: f64,
+    },
     /// The exact answer would take longer than anybody waits; a smaller system can be asked.
     TooLarge {
         /// What was asked for.
@@ -102,6 +127,18 @@ impl fmt::Display for QuorumError {
             }
             Self::NotAProbability { site, up } => {
                 write!(f, "site {site} cannot be up with probability {up}: it lies in 0 to 1")
+            }
+            Self::DelaysLength { given, n } => {
+                write!(f, "{given} delays for {n} sites: give one for each site")
+            }
+            Self::NotAShare(share) => {
+                write!(f, "{share} is no share of the accesses: it lies in 0 to 1")
+            }
+            Self::NotPositive { what, site, value } => {
+                write!(f, "the {what} of site {site} cannot be {value}: give a positive number")
+            }
+            Self::LoadLimit { limit, least } => {
+                write!(f, "no choice of quorums keeps the load at {limit}: the least is {least:.4}")
             }
             Self::TooLarge { what, limit } => write!(f, "{what} is computed only {limit}"),
         }

@@ -112,19 +112,23 @@ pub(crate) fn resilience_by_search<S: QuorumSystem + ?Sized>(
     system: &S,
 ) -> Result<usize, QuorumError> {
     let quorums: Vec<_> = system.quorums().take(QUORUMS_HIT_MAX + 1).collect();
+    smallest_hitting(system.n(), &quorums).map(|set| set.len() - 1)
+}
+
+/// A smallest set that hits each of `quorums`, of which none is empty.
+pub(crate) fn smallest_hitting(n: usize, quorums: &[SiteSet]) -> Result<SiteSet, QuorumError> {
     if quorums.len() > QUORUMS_HIT_MAX {
         return Err(too_many());
     }
-    let mut search = Transversals::new(system.n(), &quorums);
+    let mut search = Transversals::new(n, quorums);
     let mut unhit = FixedBitSet::with_capacity(quorums.len());
     unhit.insert_range(..);
-    // A quorum hits all others, so the search ends at the smallest quorum.
-    for size in 1..=system.min_size() {
+    for size in 0..=n {
         if search.hit_all(&unhit, size)? {
-            return Ok(size - 1);
+            return Ok(search.chosen.into_iter().map(SiteId::new).collect());
         }
     }
-    unreachable!("any quorum meets all quorums")
+    unreachable!("all sites together hit every quorum")
 }
 
 fn too_many() -> QuorumError {
@@ -142,6 +146,8 @@ struct Transversals {
     members: Vec<Vec<usize>>,
     /// The quorums that each site hits.
     hits: Vec<FixedBitSet>,
+    /// The sites of the set so far.
+    chosen: Vec<usize>,
     /// The words of bits looked at so far.
     work: usize,
 }
@@ -155,10 +161,10 @@ impl Transversals {
             }
         }
         let members = quorums.iter().map(|q| q.iter().map(SiteId::index).collect()).collect();
-        Self { members, hits, work: 0 }
+        Self { members, hits, chosen: Vec::new(), work: 0 }
     }
 
-    /// Whether `size` sites can hit all of `unhit`.
+    /// Whether `size` more sites can hit all of `unhit`; they are then among those chosen.
     fn hit_all(&mut self, unhit: &FixedBitSet, size: usize) -> Result<bool, QuorumError> {
         let Some(first) = unhit.ones().next() else {
             return Ok(true);
@@ -175,9 +181,11 @@ impl Transversals {
             let site = self.members[first][member];
             let mut left = unhit.clone();
             left.difference_with(&self.hits[site]);
+            self.chosen.push(site);
             if self.hit_all(&left, size - 1)? {
                 return Ok(true);
             }
+            self.chosen.pop();
         }
         Ok(false)
     }

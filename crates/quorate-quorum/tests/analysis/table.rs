@@ -1,0 +1,68 @@
+//! The check values of the catalogue: load with both proofs, and whether it is dominated.
+
+use quorate_quorum::analysis::{Class, dominates, domination, dual, load, minimal_form};
+use quorate_quorum::{Kind, SiteSet, build};
+
+use crate::tools::{all, is_proved};
+
+/// Kind, sites, load, whether it is non-dominated.
+const TABLE: &[(Kind, usize, f64, bool)] = &[
+    (Kind::Majority, 3, 2.0 / 3.0, true),
+    (Kind::Majority, 5, 3.0 / 5.0, true),
+    (Kind::Majority, 7, 4.0 / 7.0, true),
+    (Kind::Majority, 9, 5.0 / 9.0, true),
+    (Kind::Majority, 4, 3.0 / 4.0, false),
+    (Kind::Majority, 8, 5.0 / 8.0, false),
+    (Kind::Weighted, 4, 3.0 / 5.0, true),
+    (Kind::Grid, 9, 5.0 / 9.0, false),
+    (Kind::Grid, 16, 7.0 / 16.0, false),
+    (Kind::Plane, 7, 3.0 / 7.0, true),
+    (Kind::Plane, 13, 4.0 / 13.0, false),
+    (Kind::Tree, 3, 2.0 / 3.0, true),
+    (Kind::Tree, 7, 1.0 / 2.0, true),
+    (Kind::Tree, 15, 2.0 / 5.0, true),
+];
+
+#[test]
+fn loads_are_proved_from_both_sides() {
+    for &(kind, n, expected, _) in TABLE {
+        let system = build(kind, n).unwrap();
+        let load = load(&*system);
+        let classes = [Class { share: 1.0, quorums: all(&*system) }];
+        assert!(is_proved(&load, &classes, &vec![1.0; n]), "{kind} of {n}");
+        assert!(load.gap() < 1e-9, "{kind} of {n}: {load:?}");
+        assert!((load.upper - expected).abs() < 1e-9, "{kind} of {n}: {load:?}");
+    }
+}
+
+#[test]
+fn what_is_dominated_is_found_with_a_better_coterie() {
+    for &(kind, n, _, non_dominated) in TABLE {
+        let system = build(kind, n).unwrap();
+        let quorums = minimal_form(all(&*system));
+        let found = domination(&*system).unwrap();
+        assert_eq!(found.is_none(), non_dominated, "{kind} of {n}");
+        let Some(found) = found else { continue };
+        let witness = found.witness.expect("small systems have a witness");
+        assert!(!system.is_quorum(&witness), "{kind} of {n}");
+        assert!(quorums.iter().all(|quorum| !quorum.is_disjoint(&witness)), "{kind} of {n}");
+        let Some(better) = found.better else {
+            assert!(n >= 16, "{kind} of {n}");
+            continue;
+        };
+        assert!(dominates(&better, &quorums), "{kind} of {n}");
+        assert_eq!(dual(&better).unwrap(), better, "{kind} of {n}: it is its own dual");
+    }
+}
+
+#[test]
+fn the_dual_tells_the_same_as_the_availability_at_a_half() {
+    for kind in Kind::all() {
+        for n in 1..=9 {
+            let system = build(*kind, n).unwrap();
+            let quorums: Vec<SiteSet> = minimal_form(all(&*system));
+            let equals = dual(&quorums).unwrap() == quorums;
+            assert_eq!(domination(&*system).unwrap().is_none(), equals, "{kind} of {n}");
+        }
+    }
+}
