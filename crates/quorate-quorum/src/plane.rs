@@ -3,15 +3,15 @@
 use crate::difference::{order_for, perfect, points};
 use crate::measure::{self, LoadBounds, ratio};
 use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The lines of a projective plane whose points are the sites (Maekawa 1985).
 ///
 /// The plane of order q has q² + q + 1 points and as many lines, of q + 1 points each; any two meet
-/// in exactly one. No system spreads its load better. Planes exist here for the prime q and for 4,
-/// 8, 9 and 16, so for 7, 13, 21, 31, 57, 73, 91, 133, 183, 273, 307, … sites. Any other n *folds*
-/// the next larger plane: point i is played by site i mod n. Lines still meet, some become shorter,
-/// and those that then contain another are left out.
+/// in exactly one. No system spreads its load better. There is one for every q that is a power of a
+/// prime, so for 7, 13, 21, 31, 57, 73, 91, 133, 183, 273, 307, … sites. Any other n *folds* the
+/// next larger plane: point i is played by site i mod n. Lines still meet, some become shorter, and
+/// those that then contain another are left out.
 ///
 /// Line i is B + i for a perfect difference set B with 0 in it, so line i is the quorum of site i.
 ///
@@ -198,5 +198,10 @@ impl QuorumSystem for Plane {
             return LoadBounds::exactly(ratio(self.base.len(), self.n));
         }
         measure::load_by_size(self)
+    }
+
+    /// Lines are rotations of one.
+    fn shape(&self) -> Shape {
+        Shape::ring(SiteId::all(self.n))
     }
 }

@@ -1,0 +1,6 @@
+//! (h,k)-arbiters: their condition by enumeration, and the sizes of the literature.
+
+mod families;
+mod refused;
+mod thresholds;
+mod tools;
