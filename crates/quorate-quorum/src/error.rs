@@ -191,18 +191,12 @@ impl fmt::Display for QuorumError {
                 write!(f, "{} of site {} and {} of site {} do not meet", a.1, a.0, b.1, b.0)
             }
             Self::Line { line, message } => write!(f, "line {line}: {message}"),
-            Self::UpLength { given, n } => {
-                write!(f, "{given} probabilities for {n} sites: give one for each site")
-            }
+            Self::UpLength { given, n } => not_one_each(f, "probabilities", *given, *n),
             Self::NotAProbability { site, up } => {
                 write!(f, "site {site} cannot be up with probability {up}: it lies in 0 to 1")
             }
-            Self::DelaysLength { given, n } => {
-                write!(f, "{given} delays for {n} sites: give one for each site")
-            }
-            Self::NotAShare(share) => {
-                write!(f, "{share} is no share of the accesses: it lies in 0 to 1")
-            }
+            Self::DelaysLength { given, n } => not_one_each(f, "delays", *given, *n),
+            Self::NotAShare(share) => write!(f, "{share} is no share: it lies in 0 to 1"),
             Self::NotPositive { what, site, value } => {
                 write!(f, "the {what} of site {site} cannot be {value}: give a positive number")
             }
@@ -212,6 +206,10 @@ impl fmt::Display for QuorumError {
             Self::TooLarge { what, limit } => write!(f, "{what} is computed only {limit}"),
         }
     }
+}
+
+fn not_one_each(f: &mut fmt::Formatter<'_>, things: &str, given: usize, n: usize) -> fmt::Result {
+    write!(f, "{given} {things} for {n} sites: give one for each site")
 }
 
 /// Names quorums that would all be won at once, and how much too much that is.

@@ -1,7 +1,7 @@
 //! Whether some other coterie has a live quorum whenever this one has, and more often.
 
-use super::dual::Dual;
-use super::sets::{listed, minimal_form, smallest_stop};
+use super::dual::{Dual, short_form};
+use super::sets::{in_order, listed, smallest_stop};
 use crate::{QuorumError, QuorumSystem, SiteId, SiteSet};
 
 /// Up to here every number on the way to the probability at 1/2 is a multiple of 2^-52, and so
@@ -9,6 +9,8 @@ use crate::{QuorumError, QuorumSystem, SiteId, SiteSet};
 const SITES_HALVED_MAX: usize = 50;
 /// How often the search for a witness asks whether a set contains a quorum.
 const QUESTIONS_MAX: usize = 2_000_000;
+/// How many quorums are compared with sets that hit all, when a coterie is repaired.
+const PAIRS_MAX: usize = 30_000_000;
 /// What is dominated by much is seen in spite of rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -77,17 +79,20 @@ fn is_dominated(system: &dyn QuorumSystem) -> Result<bool, QuorumError> {
 /// # Ok::<(), quorate_quorum::QuorumError>(())
 /// ```
 pub fn repaired(quorums: &[SiteSet]) -> Result<Vec<SiteSet>, QuorumError> {
-    let mut quorums = minimal_form(quorums.iter().cloned());
-    let mut dual = Dual::default();
-    for quorum in &quorums {
-        dual.multiply(quorum)?;
-    }
+    let mut quorums = short_form(quorums)?;
+    let mut dual = Dual::of(&quorums)?;
+    let mut pairs = 0;
     while let Some(new) = missing(&quorums, &dual) {
+        pairs += quorums.len() * dual.sets.len();
+        if pairs > PAIRS_MAX {
+            let limit = "while few sets must be added".to_owned();
+            return Err(QuorumError::TooLarge { what: "a coterie to use instead", limit });
+        }
         quorums.retain(|quorum| !new.is_subset(quorum));
         dual.multiply(&new)?;
         quorums.push(new);
     }
-    Ok(minimal_form(quorums))
+    Ok(in_order(quorums))
 }
 
 /// The first of the smallest sets of the dual that contain no quorum.

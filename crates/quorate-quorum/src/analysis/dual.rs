@@ -1,12 +1,16 @@
 //! All minimal sets that hit every quorum.
 
-use super::sets::minimal_form;
-use crate::{QuorumError, SiteSet};
+use std::collections::BTreeMap;
+
+use super::sets::{in_order, minimal_form};
+use crate::{QuorumError, SiteId, SiteSet};
 
 /// The most sets kept at any time.
 const SETS_MAX: usize = 20_000;
-/// The most pairs of sets compared.
-const PAIRS_MAX: usize = 100_000_000;
+/// The most sets looked at, and pairs of them compared.
+const WORK_MAX: usize = 20_000_000;
+/// The longest list whose dual is looked for.
+const QUORUMS_MAX: usize = 5_000;
 
 /// The minimal sets that have a site in common with each of `quorums`: what must fail to stop all.
 ///
@@ -24,28 +28,42 @@ const PAIRS_MAX: usize = 100_000_000;
 /// # Ok::<(), quorate_quorum::QuorumError>(())
 /// ```
 pub fn dual(quorums: &[SiteSet]) -> Result<Vec<SiteSet>, QuorumError> {
-    let mut dual = Dual::default();
-    for quorum in minimal_form(quorums.iter().cloned()) {
-        dual.multiply(&quorum)?;
+    Ok(in_order(Dual::of(&short_form(quorums)?)?.sets))
+}
+
+/// The minimal form of a list short enough to have its dual looked for.
+pub(super) fn short_form(quorums: &[SiteSet]) -> Result<Vec<SiteSet>, QuorumError> {
+    if quorums.len() > QUORUMS_MAX {
+        let limit = format!("up to {QUORUMS_MAX} quorums");
+        return Err(QuorumError::TooLarge { what: "the dual of a list of quorums", limit });
     }
-    Ok(minimal_form(dual.sets))
+    Ok(minimal_form(quorums.iter().cloned()))
 }
 
 /// The dual of the quorums multiplied into it so far (Berge 1989).
 #[derive(Clone, Debug)]
 pub(super) struct Dual {
     pub(super) sets: Vec<SiteSet>,
-    pairs: usize,
+    work: usize,
 }
 
 impl Default for Dual {
     /// Of no quorums: nothing needs to be hit.
     fn default() -> Self {
-        Self { sets: vec![SiteSet::new()], pairs: 0 }
+        Self { sets: vec![SiteSet::new()], work: 0 }
     }
 }
 
 impl Dual {
+    /// The dual of quorums in minimal form.
+    pub(super) fn of(quorums: &[SiteSet]) -> Result<Self, QuorumError> {
+        let mut dual = Self::default();
+        for quorum in quorums {
+            dual.multiply(quorum)?;
+        }
+        Ok(dual)
+    }
+
     /// Makes every set hit `quorum` too.
     ///
     /// A set that misses it grows by any one of its members. That is minimal unless it contains a
@@ -53,24 +71,27 @@ impl Dual {
     pub(super) fn multiply(&mut self, quorum: &SiteSet) -> Result<(), QuorumError> {
         let (missing, mut hitting): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.sets).into_iter().partition(|set| set.is_disjoint(quorum));
-        let kept = hitting.len();
+        let mut alone: BTreeMap<SiteId, Vec<SiteSet>> = BTreeMap::new();
+        for set in &hitting {
+            let mut common = set.iter().filter(|site| quorum.contains(*site));
+            if let (Some(site), None) = (common.next(), common.next()) {
+                alone.entry(site).or_default().push(set.clone());
+            }
+        }
+        self.work += missing.len() + hitting.len();
         for member in quorum.iter() {
-            let alone = |set: &&SiteSet| {
-                set.contains(member)
-                    && set.iter().filter(|site| quorum.contains(*site)).count() == 1
-            };
-            let before: Vec<SiteSet> = hitting[..kept].iter().filter(alone).cloned().collect();
-            self.pairs += missing.len() * before.len();
+            let before = alone.get(&member).map(Vec::as_slice).unwrap_or_default();
+            self.work += missing.len() * (1 + before.len());
+            if hitting.len() > SETS_MAX || self.work > WORK_MAX {
+                let limit = format!("up to {SETS_MAX} sets that hit all quorums, found soon");
+                return Err(QuorumError::TooLarge { what: "the dual of a list of quorums", limit });
+            }
             for set in &missing {
                 let mut grown = set.clone();
                 grown.insert(member);
                 if !before.iter().any(|other| other.is_subset(&grown)) {
                     hitting.push(grown);
                 }
-            }
-            if hitting.len() > SETS_MAX || self.pairs > PAIRS_MAX {
-                let limit = format!("up to {SETS_MAX} sets that hit all quorums");
-                return Err(QuorumError::TooLarge { what: "the dual of a list of quorums", limit });
             }
         }
         self.sets = hitting;

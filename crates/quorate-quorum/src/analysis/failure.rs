@@ -1,6 +1,6 @@
 //! How often no quorum is live.
 
-use super::sample::{SAMPLES, sampled_failure};
+use super::sample::{Draws, sampled_failure};
 use crate::{QuorumError, QuorumSystem};
 
 /// Below this the exact probability of failing drowns in the rounding of the availability.
@@ -48,7 +48,7 @@ pub fn failure(system: &dyn QuorumSystem, up: &[f64]) -> Result<Failure, QuorumE
             Ok(Failure::Below(ROUNDING))
         }
         Ok(available) => Ok(Failure::Exact(1.0 - available)),
-        Err(QuorumError::TooLarge { .. }) => sampled_failure(system, up, SAMPLES, 1),
+        Err(QuorumError::TooLarge { .. }) => sampled_failure(system, up, Draws::usual(system)),
         Err(error) => Err(error),
     }
 }

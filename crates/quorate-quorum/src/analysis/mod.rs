@@ -47,7 +47,7 @@ pub use dual::dual;
 pub use failure::{Failure, failure};
 pub use load::{Choice, Class, Load, Proof, load, mixed_load, quick_load};
 pub use resilient::resilient_sets;
-pub use sample::{SAMPLES, sampled_failure};
+pub use sample::{Draws, SAMPLES, sampled_failure, survived_at_least};
 pub use sets::{
     QUORUMS_MAX, disjoint_pair, disjoint_pair_between, dominates, listed, minimal_form,
     smallest_stop,

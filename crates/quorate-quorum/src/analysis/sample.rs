@@ -4,6 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::failure::Failure;
+use super::sets::QUORUMS_MAX;
 use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, measure};
 
 /// How many samples are usual.
@@ -11,11 +12,43 @@ pub const SAMPLES: u32 = 20_000;
 /// Of 100 intervals 95 reach no further than so many standard deviations.
 const DEVIATIONS: f64 = 1.959_964;
 
-/// The probability that no quorum is live, estimated from `samples` drawn by `seed`: the same seed
-/// gives the same answer.
+/// How to sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draws {
+    /// How many samples to draw.
+    pub samples: u32,
+    /// The same seed gives the same answer.
+    pub seed: u64,
+    /// So many failures are known to leave a quorum, whichever they are.
+    pub survived: usize,
+}
+
+impl Draws {
+    /// As many as usual, for this system.
+    pub fn usual(system: &dyn QuorumSystem) -> Self {
+        Self { samples: SAMPLES, seed: 1, survived: survived_at_least(system) }
+    }
+}
+
+/// How many failures leave a quorum for sure, whichever they are: the resilience, or less where
+/// that would take too long.
+pub fn survived_at_least(system: &dyn QuorumSystem) -> usize {
+    system.resilience().unwrap_or_else(|_| {
+        // A site stops no more quorums than it is in.
+        let quorums: Vec<_> = system.quorums().take(QUORUMS_MAX).collect();
+        let mut stopped = vec![0; system.n()];
+        for site in quorums.iter().flat_map(SiteSet::iter) {
+            stopped[site.index()] += 1;
+        }
+        quorums.len().div_ceil(stopped.into_iter().max().unwrap_or(1).max(1)).saturating_sub(1)
+    })
+}
+
+/// The probability that no quorum is live, estimated from samples.
 ///
 /// As many failures as the system survives leave a quorum for sure, so only worse cases are drawn,
-/// and their probability is computed exactly. That reaches probabilities far below 1/`samples`.
+/// and their probability is computed exactly. That reaches probabilities far below one in as many
+/// samples.
 ///
 /// # Errors
 ///
@@ -23,16 +56,15 @@ const DEVIATIONS: f64 = 1.959_964;
 pub fn sampled_failure(
     system: &dyn QuorumSystem,
     up: &[f64],
-    samples: u32,
-    seed: u64,
+    draws: Draws,
 ) -> Result<Failure, QuorumError> {
     measure::check_probabilities(system.n(), up)?;
-    let fatal = system.resilience().map_or(0, |survived| survived + 1);
+    let Draws { samples, seed, survived } = draws;
+    let fatal = survived.min(system.n()) + 1;
     let drawer = Drawer::new(up, fatal);
     let worse = drawer.at_least(0, fatal);
     if worse <= 0.0 || samples == 0 {
-        let (low, high) = (0.0, if worse <= 0.0 { 0.0 } else { 1.0 });
-        return Ok(Failure::Sampled { low, seen: low, high, samples });
+        return Ok(Failure::Sampled { low: 0.0, seen: 0.0, high: worse, samples });
     }
     let mut chance = ChaCha8Rng::seed_from_u64(seed);
     let failed = (0..samples).filter(|_| !system.is_quorum(&drawer.draw(&mut chance))).count();

@@ -14,16 +14,21 @@ pub const QUORUMS_MAX: usize = 20_000;
 /// assert_eq!(sets, [set(&[0, 3]), set(&[1, 2])]);
 /// ```
 pub fn minimal_form(sets: impl IntoIterator<Item = SiteSet>) -> Vec<SiteSet> {
-    let mut sets: Vec<_> = sets.into_iter().collect();
-    sets.sort_by_cached_key(|set| (set.len(), set.iter().collect::<Vec<_>>()));
     let mut minimal: Vec<SiteSet> = Vec::new();
-    for set in sets {
+    for set in in_order(sets) {
         // A subset is no longer, so it has been kept already.
         if !minimal.iter().any(|other| other.is_subset(&set)) {
             minimal.push(set);
         }
     }
     minimal
+}
+
+/// Small sets first, and those with early sites.
+pub(super) fn in_order(sets: impl IntoIterator<Item = SiteSet>) -> Vec<SiteSet> {
+    let mut sets: Vec<_> = sets.into_iter().collect();
+    sets.sort_by_cached_key(|set| (set.len(), set.iter().collect::<Vec<_>>()));
+    sets
 }
 
 /// The quorums of `system`, if they are not too many to look at.
