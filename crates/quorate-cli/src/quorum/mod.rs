@@ -1,63 +1,76 @@
-//! `quorate quorum`: the quorum systems, and who asks whom in them.
+//! `quorate quorum`: quorum systems, what they are worth, and which to take.
+
+mod check;
+mod compare;
+mod draw;
+mod facts;
+mod figures;
+mod input;
+mod page;
+mod plot;
+mod pool;
+mod show;
+mod suggest;
 
 use clap::{Args, Subcommand};
-use quorate_quorum::{Kind, SiteId, SiteSet, build};
+use quorate_quorum::{ArbiterKind, Kind};
+use serde_json::json;
 
-use crate::answer::{Answer, Failure, Verdict, say_lines};
+use crate::answer::{Answer, Verdict, say, say_lines};
+use crate::table::aligned;
 
-/// Beyond this many sites only the sizes are shown.
-const SITES_SHOWN: usize = 31;
-
-/// Shows quorum systems.
+/// Shows, compares and checks quorum systems.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Quorum {
-    /// Lists the kinds of quorum system
-    #[command(after_help = "Example:\n  quorate quorum list")]
-    List,
-    /// Shows the quorum of every site
-    Show(Show),
+    List(List),
+    Show(show::Show),
+    Compare(compare::Compare),
+    Check(check::Check),
+    Suggest(suggest::Suggest),
 }
 
-/// Shows the quorum of every site.
+/// Lists the kinds of quorum system
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  quorate quorum show plane 13")]
-pub(crate) struct Show {
-    /// Which kind; see `quorate quorum list`
-    kind: String,
-    /// How many sites
-    #[arg(value_name = "N")]
-    sites: usize,
+#[command(after_help = "Example:\n  quorate quorum list")]
+pub(crate) struct List {
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Quorum {
     /// Shows what was asked for.
     pub(crate) fn run(&self) -> Answer {
         match self {
-            Quorum::List => list()?,
-            Quorum::Show(show) => show.run()?,
+            Quorum::List(list) => list.run(),
+            Quorum::Show(show) => show.run(),
+            Quorum::Compare(compare) => compare.run(),
+            Quorum::Check(check) => check.run(),
+            Quorum::Suggest(suggest) => suggest.run(),
         }
-        Ok(Verdict::Clean)
     }
 }
 
-fn list() -> Result<(), Failure> {
-    let line = |kind: &Kind| format!("{kind:<10}{}", kind.description());
-    say_lines(&Kind::all().iter().map(line).collect::<Vec<_>>())
-}
-
-impl Show {
-    fn run(&self) -> Result<(), Failure> {
-        let kind: Kind = self.kind.parse().map_err(Failure::of)?;
-        let system = build(kind, self.sites).map_err(Failure::of)?;
-        let (n, least, most) = (system.n(), system.min_size(), system.max_size());
-        let sizes = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        let mut lines = vec![format!("{}: quorums of {sizes}", system.name())];
-        if n <= SITES_SHOWN {
-            let all = SiteSet::full(n);
-            let quorums =
-                SiteId::all(n).filter_map(|site| Some((site, system.pick_for(site, &all)?)));
-            lines.extend(quorums.map(|(site, quorum)| format!("{site:>4}  {quorum}")));
+impl List {
+    fn run(&self) -> Answer {
+        let kinds = Kind::all().iter().map(|kind| (kind.name(), kind.description()));
+        let pools = ArbiterKind::all().iter().map(|kind| (kind.name(), kind.description()));
+        if self.json {
+            let entry = |(name, description)| json!({"name": name, "description": description});
+            let kinds: Vec<_> = kinds.map(entry).collect();
+            let pools: Vec<_> = pools.map(entry).collect();
+            say(&format!("{}\n", json!({"kinds": kinds, "pools": pools})))?;
+            return Ok(Verdict::Clean);
         }
-        say_lines(&lines)
+        let row = |(name, description): (&str, &str)| vec![format!("  {name}"), description.into()];
+        let mut lines = vec!["For a lock, `quorate quorum show KIND N`:".to_owned()];
+        lines.extend(aligned(&kinds.map(row).collect::<Vec<_>>()));
+        lines.extend([
+            String::new(),
+            "For a pool of K units, `quorate quorum show KIND N --k K`:".into(),
+        ]);
+        lines.extend(aligned(&pools.map(row).collect::<Vec<_>>()));
+        say_lines(&lines)?;
+        Ok(Verdict::Clean)
     }
 }
