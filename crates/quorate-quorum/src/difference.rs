@@ -17,6 +17,9 @@ const PERFECT: [(usize, &[usize]); 9] = [
     (16, &[0, 1, 3, 7, 15, 31, 63, 90, 116, 127, 136, 181, 194, 204, 233, 238, 255]),
 ];
 
+/// The largest order whose plane has no more points than a cluster may have sites.
+pub(crate) const ORDER_MAX: usize = 255;
+
 /// How many points the plane of this order has.
 pub(crate) fn points(order: usize) -> usize {
     order * order + order + 1
@@ -106,5 +109,6 @@ mod tests {
         let orders = sizes.map(order_for);
         assert_eq!(orders, [2, 2, 3, 3, 4, 4, 7, 7, 8, 11, 13, 16, 101]);
         assert_eq!([554, 651, 652, SITES_MAX].map(order_for), [25, 25, 27, 256]);
+        assert!(points(ORDER_MAX) <= SITES_MAX && points(ORDER_MAX + 1) > SITES_MAX);
     }
 }

@@ -107,28 +107,31 @@ fn branch<S: QuorumSystem + ?Sized>(
     up[at] * with + (1.0 - up[at]) * without
 }
 
-/// One less than the smallest set that hits every quorum.
-pub(crate) fn resilience_by_search<S: QuorumSystem + ?Sized>(
+/// What the cheapest sites cost that together hit every quorum.
+pub(crate) fn transversal_by_search<S: QuorumSystem + ?Sized>(
     system: &S,
-) -> Result<usize, QuorumError> {
+    costs: &[u64],
+) -> Result<u64, QuorumError> {
     let quorums: Vec<_> = system.quorums().take(QUORUMS_HIT_MAX + 1).collect();
-    smallest_hitting(system.n(), &quorums).map(|set| set.len() - 1)
+    let sites = cheapest_hitting(&quorums, costs)?;
+    Ok(sites.iter().map(|site| costs[site.index()]).sum())
 }
 
-/// A smallest set that hits each of `quorums`, of which none is empty.
-pub(crate) fn smallest_hitting(n: usize, quorums: &[SiteSet]) -> Result<SiteSet, QuorumError> {
+/// The cheapest sites that together hit each of `quorums`, of which none is empty.
+pub(crate) fn cheapest_hitting(quorums: &[SiteSet], costs: &[u64]) -> Result<SiteSet, QuorumError> {
     if quorums.len() > QUORUMS_HIT_MAX {
         return Err(too_many());
     }
-    let mut search = Transversals::new(n, quorums);
+    let mut search = Transversals::new(quorums, costs);
     let mut unhit = FixedBitSet::with_capacity(quorums.len());
     unhit.insert_range(..);
-    for size in 0..=n {
-        if search.hit_all(&unhit, size)? {
+    // All sites together hit every quorum, so the search ends.
+    for budget in 0.. {
+        if search.hit_all(&unhit, budget)? {
             return Ok(search.chosen.into_iter().map(SiteId::new).collect());
         }
     }
-    unreachable!("all sites together hit every quorum")
+    unreachable!("no budget is the last")
 }
 
 fn too_many() -> QuorumError {
@@ -140,8 +143,9 @@ fn too_many() -> QuorumError {
     }
 }
 
-/// The search for a small set that hits all quorums.
-struct Transversals {
+/// The search for a cheap set that hits all quorums.
+struct Transversals<'a> {
+    costs: &'a [u64],
     /// The members of each quorum.
     members: Vec<Vec<usize>>,
     /// The quorums that each site hits.
@@ -152,20 +156,20 @@ struct Transversals {
     work: usize,
 }
 
-impl Transversals {
-    fn new(n: usize, quorums: &[SiteSet]) -> Self {
-        let mut hits = vec![FixedBitSet::with_capacity(quorums.len()); n];
+impl<'a> Transversals<'a> {
+    fn new(quorums: &[SiteSet], costs: &'a [u64]) -> Self {
+        let mut hits = vec![FixedBitSet::with_capacity(quorums.len()); costs.len()];
         for (at, quorum) in quorums.iter().enumerate() {
             for site in quorum.iter() {
                 hits[site.index()].insert(at);
             }
         }
         let members = quorums.iter().map(|q| q.iter().map(SiteId::index).collect()).collect();
-        Self { members, hits, chosen: Vec::new(), work: 0 }
+        Self { costs, members, hits, chosen: Vec::new(), work: 0 }
     }
 
-    /// Whether `size` more sites can hit all of `unhit`; they are then among those chosen.
-    fn hit_all(&mut self, unhit: &FixedBitSet, size: usize) -> Result<bool, QuorumError> {
+    /// Whether sites within `budget` can hit all of `unhit`; they are then among those chosen.
+    fn hit_all(&mut self, unhit: &FixedBitSet, budget: u64) -> Result<bool, QuorumError> {
         let Some(first) = unhit.ones().next() else {
             return Ok(true);
         };
@@ -173,16 +177,21 @@ impl Transversals {
         if self.work > WORK_MAX {
             return Err(too_many());
         }
-        let most = self.hits.iter().map(|hits| hits.intersection_count(unhit)).max();
-        if size * most.unwrap_or(0) < unhit.count_ones(..) {
+        // Even if all sites hit as many for their cost as the best, the budget has to suffice.
+        let left = unhit.count_ones(..) as u64;
+        let mut rates = self.costs.iter().zip(&self.hits);
+        if !rates.any(|(cost, hits)| {
+            budget * hits.intersection_count(unhit) as u64 >= left.saturating_mul(*cost)
+        }) {
             return Ok(false);
         }
         for member in 0..self.members[first].len() {
             let site = self.members[first][member];
+            let Some(rest) = budget.checked_sub(self.costs[site]) else { continue };
             let mut left = unhit.clone();
             left.difference_with(&self.hits[site]);
             self.chosen.push(site);
-            if self.hit_all(&left, size - 1)? {
+            if self.hit_all(&left, rest)? {
                 return Ok(true);
             }
             self.chosen.pop();

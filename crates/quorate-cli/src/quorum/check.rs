@@ -46,7 +46,10 @@ impl Check {
         let portrait = Portrait::of(&system, &down)?;
         let larger = larger(&system);
         if self.json {
-            let site = |(site, own, enough): &(SiteId, SiteSet, SiteSet)| json!({"site": site.index() + 1, "asks": numbers(own), "enough": numbers(enough)});
+            let site = |(site, own, enough): &(SiteId, SiteSet, SiteSet)| {
+                let (asks, enough) = (numbers(own), numbers(enough));
+                json!({"site": site.index() + 1, "asks": asks, "enough": enough})
+            };
             let mut value = portrait.json(&system);
             value["meet"] = json!(true);
             value["larger"] = larger.iter().map(site).collect();
@@ -70,7 +73,10 @@ impl Check {
     /// Two quorums do not meet.
     fn apart(&self, one: &(SiteId, SiteSet), other: &(SiteId, SiteSet)) -> Answer {
         if self.json {
-            let side = |(site, quorum): &(SiteId, SiteSet)| json!({"site": site.index() + 1, "quorum": numbers(quorum)});
+            let side = |(site, quorum): &(SiteId, SiteSet)| {
+                let quorum = numbers(quorum);
+                json!({"site": site.index() + 1, "quorum": quorum})
+            };
             let value = json!({"meet": false, "apart": [side(one), side(other)]});
             say(&format!("{value}\n"))?;
         } else {

@@ -79,7 +79,9 @@ impl Plot<'_> {
             .build_cartesian_2d(sites, height)
             .map_err(|error| said(&error))?;
         let number = |value: &f64| {
-            if self.powers { format!("{value:.0e}") } else { format!("{value}") }
+            // Steps of a tenth would show how binary fractions are rounded.
+            let plain = (value * 1e3).round() / 1e3;
+            if self.powers { format!("{value:.0e}") } else { format!("{plain}") }
         };
         chart
             .configure_mesh()

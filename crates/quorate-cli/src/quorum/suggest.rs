@@ -110,7 +110,8 @@ impl Suggest {
             value["why"] = json!(self.why(place, ranked));
             value
         };
-        json!({ "n": ranked[0].system.n(), "ranked": ranked.iter().enumerate().map(one).collect::<Vec<_>>() })
+        let all: Vec<_> = ranked.iter().enumerate().map(one).collect();
+        json!({ "n": ranked[0].system.n(), "ranked": all })
     }
 
     fn lines(&self, ranked: &[Candidate], paint: Paint) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! Quorums that answer soon, when it is known how far each site is.
 
+use super::error::AnalysisError;
 use super::load::{Choice, Class, check_speeds, mixed_load};
 use super::program;
 use crate::{QuorumError, QuorumSystem, SiteId, SiteSet};
@@ -62,7 +63,7 @@ pub fn nearest_by_sum(
 ///
 /// # Errors
 ///
-/// Delays or speeds as they cannot be, no quorum at all, or [`QuorumError::LoadLimit`] with the
+/// Delays or speeds as they cannot be, no quorum at all, or [`AnalysisError::LoadLimit`] with the
 /// least load there is.
 pub fn least_delay(
     quorums: &[SiteSet],
@@ -79,7 +80,7 @@ pub fn least_delay(
     let found = (limit >= least - 1e-9)
         .then(|| program::delays(quorums, &worst, speeds, limit.max(least) + 1e-9).ok())
         .flatten()
-        .ok_or(QuorumError::LoadLimit { limit, least })?;
+        .ok_or(AnalysisError::LoadLimit { limit, least })?;
     let used = || quorums.iter().zip(&found).zip(&worst).filter(|((_, often), _)| **often > 0.0);
     let choice = |((quorum, often), _): ((&SiteSet, &f64), &f64)| Choice {
         class: 0,
@@ -96,12 +97,12 @@ fn worst(quorum: &SiteSet, delays: &[f64]) -> f64 {
 
 fn check_delays(n: usize, delays: &[f64]) -> Result<(), QuorumError> {
     if delays.len() != n {
-        return Err(QuorumError::DelaysLength { given: delays.len(), n });
+        return Err(AnalysisError::DelaysLength { given: delays.len(), n }.into());
     }
     match delays.iter().position(|delay| !delay.is_finite() || *delay < 0.0) {
         Some(at) => {
             let (site, value) = (SiteId::new(at), delays[at]);
-            Err(QuorumError::NotPositive { what: "delay", site, value })
+            Err(AnalysisError::NotPositive { what: "delay", site, value }.into())
         }
         None => Ok(()),
     }

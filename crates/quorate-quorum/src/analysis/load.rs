@@ -1,6 +1,7 @@
 //! The load: how busy the busiest site must be, with proofs from both sides.
 
 use super::columns::{self, Listing, Picking};
+use super::error::AnalysisError;
 use super::program;
 use super::sets::listed;
 use crate::{QuorumError, QuorumSystem, SiteId, SiteSet};
@@ -130,7 +131,7 @@ pub fn mixed_load(classes: &[Class], speeds: &[f64]) -> Result<Load, QuorumError
     check_speeds(speeds)?;
     for class in classes {
         if !(0.0..=1.0).contains(&class.share) {
-            return Err(QuorumError::NotAShare(class.share));
+            return Err(AnalysisError::NotAShare(class.share).into());
         }
         let first = class.quorums.first().ok_or(QuorumError::NoQuorum)?;
         let last = class.quorums.iter().chain([first]).filter_map(|quorum| quorum.iter().last());
@@ -146,11 +147,10 @@ pub fn mixed_load(classes: &[Class], speeds: &[f64]) -> Result<Load, QuorumError
 /// Refuses speeds that are no positive numbers.
 pub(super) fn check_speeds(speeds: &[f64]) -> Result<(), QuorumError> {
     match speeds.iter().position(|speed| !speed.is_finite() || *speed <= 0.0) {
-        Some(at) => Err(QuorumError::NotPositive {
-            what: "speed",
-            site: SiteId::new(at),
-            value: speeds[at],
-        }),
+        Some(at) => {
+            let (site, value) = (SiteId::new(at), speeds[at]);
+            Err(AnalysisError::NotPositive { what: "speed", site, value }.into())
+        }
         None => Ok(()),
     }
 }

@@ -82,5 +82,5 @@ pub fn smallest_stop(n: usize, quorums: &[SiteSet]) -> Result<SiteSet, QuorumErr
     if quorums.iter().any(SiteSet::is_empty) {
         return Err(QuorumError::NoQuorum);
     }
-    measure::smallest_hitting(n, quorums)
+    measure::cheapest_hitting(quorums, &vec![1; n])
 }

@@ -1,18 +1,18 @@
 //! Blocks of sites whose rotations are an (h,k)-arbiter.
 
-use crate::QuorumError;
+use crate::PoolError;
 
 /// The blocks for 1, 2, … of `k` units in a circle of `n` sites.
-pub(super) fn blocks(n: usize, k: usize) -> Result<&'static [&'static [usize]], QuorumError> {
+pub(super) fn blocks(n: usize, k: usize) -> Result<&'static [&'static [usize]], PoolError> {
     let (first, rows): (usize, &[&[&[usize]]]) = match k {
         2 => (2, &OF_TWO),
         3 => (2, &OF_THREE),
-        _ => return Err(QuorumError::NoBlocks { n, k, known: "k=1 to 3".to_owned() }),
+        _ => return Err(PoolError::NoBlocks { n, k, known: "k=1 to 3".to_owned() }),
     };
     let row = n.checked_sub(first).and_then(|place| rows.get(place));
     let last = first + rows.len() - 1;
     let known = || format!("k={k}: {first} to {last} sites");
-    row.copied().ok_or_else(|| QuorumError::NoBlocks { n, k, known: known() })
+    row.copied().ok_or_else(|| PoolError::NoBlocks { n, k, known: known() })
 }
 
 // Found by exhaustive search: the block for 1 unit as small as can be, then with it that for all

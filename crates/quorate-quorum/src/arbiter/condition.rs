@@ -1,7 +1,7 @@
 //! The condition of (h,k)-arbiters, checked on explicit quorums.
 
 use crate::listed::minimal;
-use crate::{QuorumError, SiteSet};
+use crate::{PoolError, QuorumError, SiteSet};
 
 /// The most partial intersections kept at a time.
 const PARTIALS_MAX: usize = 100_000;
@@ -15,17 +15,17 @@ const PARTIALS_MAX: usize = 100_000;
 ///
 /// # Errors
 ///
-/// [`QuorumError::NoCommonSite`] with the witnessing quorums; no quorum for some number of units,
+/// [`PoolError::NoCommonSite`] with the witnessing quorums; no quorum for some number of units,
 /// an empty one, or one with an unknown site; [`QuorumError::TooLarge`] if the intersections are
 /// too many.
 pub fn check_arbiters(n: usize, sets: &[Vec<SiteSet>]) -> Result<(), QuorumError> {
     let k = sets.len();
     if let Some(place) = sets.iter().position(Vec::is_empty) {
-        return Err(QuorumError::UnitsWithoutQuorum { h: place + 1, k });
+        return Err(PoolError::NoQuorum { h: place + 1, k }.into());
     }
     for (h, set) in (1..).zip(sets).flat_map(|(h, sets)| sets.iter().map(move |set| (h, set))) {
         match set.iter().last() {
-            None => return Err(QuorumError::EmptyForUnits(h)),
+            None => return Err(PoolError::EmptyQuorum(h).into()),
             Some(site) if site.index() >= n => return Err(QuorumError::UnknownSite { site, n }),
             Some(_) => {}
         }
@@ -54,7 +54,7 @@ fn follow(
         if let Some(none) = next.iter().find(|partial| partial.common.is_empty()) {
             // Fewer requests than conflict may have no common site either: then with any further.
             let quorums = complete(sets, none.chosen.clone());
-            return Err(QuorumError::NoCommonSite { k: sets.len(), quorums });
+            return Err(PoolError::NoCommonSite { k: sets.len(), quorums }.into());
         }
         if sum + h <= sets.len() {
             follow(sets, &next, h, sum + h)?;

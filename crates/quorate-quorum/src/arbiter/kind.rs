@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Arbiters;
-use crate::QuorumError;
+use crate::{PoolError, QuorumError};
 
 /// A construction that gives [`Arbiters`] for numbers of sites and units.
 ///
@@ -115,6 +115,6 @@ impl FromStr for ArbiterKind {
 
     fn from_str(name: &str) -> Result<Self, QuorumError> {
         let found = Self::all().iter().find(|kind| kind.name() == name);
-        found.copied().ok_or_else(|| QuorumError::UnknownArbiters(name.to_owned()))
+        found.copied().ok_or_else(|| PoolError::UnknownKind(name.to_owned()).into())
     }
 }

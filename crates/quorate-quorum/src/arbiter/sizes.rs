@@ -5,7 +5,7 @@
 //! dimensions, and subspaces have a common point if together they leave out at most k + 1. Both are
 //! a weight for each h and one limit for the sum over every critical pattern.
 
-use crate::{QuorumError, SiteId, SiteSet};
+use crate::{PoolError, QuorumError, SiteId, SiteSet};
 
 /// Above so many units the improved sizes are the uniform ones.
 const UNITS_RAISED_MAX: usize = 256;
@@ -69,7 +69,7 @@ pub(super) fn check(n: usize, sizes: &[usize]) -> Result<(), QuorumError> {
         let passed = |at: usize| (at + n - from % n) % n < next - from;
         (h, (0..n).filter(|at| !passed(*at)).map(SiteId::new).collect::<SiteSet>())
     });
-    Err(QuorumError::NoCommonSite { k: sizes.len(), quorums: quorums.collect() })
+    Err(PoolError::NoCommonSite { k: sizes.len(), quorums: quorums.collect() }.into())
 }
 
 /// The largest sum of weights over a critical pattern, and that pattern.

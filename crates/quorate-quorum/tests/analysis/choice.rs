@@ -1,8 +1,10 @@
 //! Quorums that are near.
 
 use proptest::prelude::*;
-use quorate_quorum::analysis::{Class, least_delay, mixed_load, nearest_by_sum, nearest_by_worst};
-use quorate_quorum::{Kind, QuorumError, SiteSet, build};
+use quorate_quorum::analysis::{
+    AnalysisError, Class, least_delay, mixed_load, nearest_by_sum, nearest_by_worst,
+};
+use quorate_quorum::{Kind, SiteSet, build};
 
 use crate::tools::{all, fixed_seed};
 
@@ -14,7 +16,10 @@ proptest! {
     #![proptest_config(fixed_seed(64))]
 
     #[test]
-    fn no_quorum_is_nearer(delays in prop::collection::vec(0_u32..9, 9), kind in 0_usize..6) {
+    fn no_quorum_is_nearer(
+        delays in prop::collection::vec(0_u32..9, 9),
+        kind in 0..Kind::all().len(),
+    ) {
         let system = build(Kind::all()[kind], 9).unwrap();
         let delays: Vec<_> = delays.into_iter().map(f64::from).collect();
         let quorums = all(&*system);
@@ -49,7 +54,7 @@ fn a_load_below_the_least_is_refused_with_the_least() {
         "no choice of quorums keeps the load at 0.5: the least is 0.6667"
     );
     let refused = least_delay(&quorums, &[1.0; 2], &[1.0; 3], 0.5).unwrap_err();
-    assert_eq!(refused, QuorumError::DelaysLength { given: 2, n: 3 });
+    assert_eq!(refused, AnalysisError::DelaysLength { given: 2, n: 3 }.into());
     let system = build(Kind::Grid, 4).unwrap();
     let refused = nearest_by_worst(&*system, &[1.0, -2.0, 1.0, 1.0]).unwrap_err();
     assert_eq!(refused.to_string(), "the delay of site 2 cannot be -2: give a positive number");

@@ -1,7 +1,7 @@
 //! Loads: proofs that hold, and proofs that were tampered with.
 
 use proptest::prelude::*;
-use quorate_quorum::analysis::{Class, Proof, load, mixed_load, quick_load};
+use quorate_quorum::analysis::{AnalysisError, Class, Proof, load, mixed_load, quick_load};
 use quorate_quorum::{Kind, QuorumError, SiteId, build};
 
 use crate::tools::{all, coteries, fixed_seed, is_proved, set};
@@ -112,7 +112,7 @@ fn a_faster_site_is_used_more() {
 fn what_no_load_can_have_is_refused() {
     let class = |share, sites: &[usize]| Class { share, quorums: vec![set(sites)] };
     let refused = |class: Class, speeds: &[f64]| mixed_load(&[class], speeds).unwrap_err();
-    assert_eq!(refused(class(1.5, &[0]), &[1.0]), QuorumError::NotAShare(1.5));
+    assert_eq!(refused(class(1.5, &[0]), &[1.0]), AnalysisError::NotAShare(1.5).into());
     assert_eq!(
         refused(class(1.0, &[0]), &[0.0]).to_string(),
         "the speed of site 1 cannot be 0: give a positive number"

@@ -1,6 +1,8 @@
 //! Cubes, projective spaces and rotations: the tables of their sizes, and their condition.
 
-use quorate_quorum::{ArbiterKind, Arbiters, QuorumError, SiteId, SiteSet, check_arbiters};
+use quorate_quorum::{
+    ArbiterKind, Arbiters, PoolError, QuorumError, SiteId, SiteSet, check_arbiters,
+};
 
 use crate::tools::{largest, list, sizes};
 
@@ -255,7 +257,7 @@ fn every_family_is_an_arbiter() {
         for k in 1..=3 {
             for n in 1..=if k == 3 { 9 } else { 12 } {
                 let arbiters = match kind.build(n, k) {
-                    Err(QuorumError::NoBlocks { .. }) => continue,
+                    Err(QuorumError::Pool(PoolError::NoBlocks { .. })) => continue,
                     arbiters => arbiters.unwrap(),
                 };
                 assert_eq!((arbiters.n(), arbiters.k()), (n, k));
@@ -287,6 +289,49 @@ fn tables_of_spaces_and_cubes_are_arbiters() {
     }
 }
 
+/// For every live set and every number of units: a pick is a live quorum, and there is one whenever
+/// there can be.
+#[test]
+fn picks_are_quorums_whoever_is_suspected() {
+    let sets = |n: usize| {
+        (0..1_u32 << n).map(move |mask| -> SiteSet {
+            SiteId::all(n).filter(|site| mask >> site.index() & 1 == 1).collect()
+        })
+    };
+    for kind in ArbiterKind::all() {
+        for (n, k) in [(5, 1), (6, 2), (7, 3), (8, 2), (9, 3)] {
+            let arbiters = kind.build(n, k).unwrap();
+            for (h, quorums) in (1..).zip(list(&arbiters)) {
+                let family = arbiters.of(h).unwrap();
+                for (at, live) in sets(n).enumerate() {
+                    let name = format!("{}, h={h}, {live}", arbiters.name());
+                    let lives = quorums.iter().any(|quorum| quorum.is_subset(&live));
+                    assert_eq!(family.is_quorum(&live), lives, "{name}");
+                    let own = family.pick_for(SiteId::new(at % n), &live);
+                    for picked in [family.pick(&live, &[]), own] {
+                        let fine = |set: SiteSet| set.is_subset(&live) && family.is_quorum(&set);
+                        assert_eq!(picked.map(fine), lives.then_some(true), "{name}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_site_uses_a_quorum_with_itself_in_it() {
+    for kind in ArbiterKind::all() {
+        let arbiters = kind.build(13, 2).unwrap();
+        for (h, quorums) in (1..).zip(list(&arbiters)) {
+            for site in SiteId::all(13) {
+                let own = arbiters.of(h).unwrap().pick_for(site, &SiteSet::full(13)).unwrap();
+                let possible = quorums.iter().any(|quorum| quorum.contains(site));
+                assert_eq!(own.contains(site), possible, "{}, h={h}", arbiters.name());
+            }
+        }
+    }
+}
+
 /// One coordinate more than the rule allows, or one point less in a plane of a space, and requests
 /// for too many units need not meet.
 #[test]
@@ -295,7 +340,9 @@ fn the_rule_is_needed() {
     let mut sets = list(&cube);
     sets[0] = sets[2].clone(); // two coordinates in a row for one unit of three
     let refused = check_arbiters(16, &sets).unwrap_err();
-    let QuorumError::NoCommonSite { k: 3, quorums } = refused else { panic!("{refused}") };
+    let QuorumError::Pool(PoolError::NoCommonSite { k: 3, quorums }) = refused else {
+        panic!("{refused}")
+    };
     assert!(quorums.iter().map(|(h, _)| h).sum::<usize>() > 3);
     let common = quorums.iter().fold(SiteSet::full(16), |all, (_, set)| all.intersection(set));
     assert!(common.is_empty(), "{quorums:?}");
@@ -303,7 +350,10 @@ fn the_rule_is_needed() {
     let mut space = list(&Arbiters::space(15, 2).unwrap());
     let site = space[0][0].iter().next().unwrap();
     space[0][0].remove(site);
-    assert!(matches!(check_arbiters(15, &space), Err(QuorumError::NoCommonSite { .. })));
+    assert!(matches!(
+        check_arbiters(15, &space),
+        Err(QuorumError::Pool(PoolError::NoCommonSite { .. }))
+    ));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Thresholds, by enumeration where that ends and by the sum rule beyond.
 
-use quorate_quorum::{Arbiters, QuorumError, SiteId, SiteSet, check_arbiters};
+use quorate_quorum::{Arbiters, PoolError, QuorumError, SiteId, SiteSet, check_arbiters};
 
 use crate::tools::{list, sizes};
 
@@ -85,7 +85,9 @@ fn sizes_are_those_of_the_table() {
 fn another_choice_favours_two_units() {
     assert!(Arbiters::thresholds(100, &[84, 69, 63, 51, 51]).is_ok());
     let both = Arbiters::thresholds(100, &[84, 69, 57, 51, 51]).unwrap_err();
-    let QuorumError::NoCommonSite { k: 5, quorums } = both else { panic!("{both}") };
+    let QuorumError::Pool(PoolError::NoCommonSite { k: 5, quorums }) = both else {
+        panic!("{both}")
+    };
     let pattern: Vec<_> = quorums.iter().map(|(h, _)| *h).collect();
     assert_eq!(pattern, [2, 2, 3], "the pattern that keeps the two from going together");
 }
