@@ -127,7 +127,7 @@ impl Comparison {
         };
         let line = |line: &Line| {
             json!({
-                "kind": line.kind.name(),
+                "kind": line.kind.to_string(),
                 "points": line.points.iter().map(point).collect::<Vec<_>>(),
             })
         };
@@ -161,7 +161,7 @@ impl Comparison {
         let mut rows = vec![vec!["N".to_owned()]];
         rows[0].extend(shown.iter().map(ToString::to_string));
         for line in &self.lines {
-            let mut row = vec![line.kind.name().to_owned()];
+            let mut row = vec![line.kind.to_string()];
             let points = line.points.iter().filter(|(n, _)| shown.contains(n));
             row.extend(points.map(|(_, figures)| figures.as_ref().map_or("-".into(), &cell)));
             rows.push(row);

@@ -114,7 +114,7 @@ fn section(comparison: &Comparison, measure: &Measure<'_>) -> Result<String, Fai
 }
 
 fn table(comparison: &Comparison, measure: &Measure<'_>) -> String {
-    let kinds: Vec<_> = comparison.lines.iter().map(|line| line.kind.name()).collect();
+    let kinds: Vec<_> = comparison.lines.iter().map(|line| line.kind.to_string()).collect();
     let heads = kinds.join("</th><th>");
     let row = |(place, n): (usize, &usize)| {
         let cell = |line: &Line| {

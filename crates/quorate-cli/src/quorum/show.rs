@@ -245,10 +245,6 @@ impl Portrait {
     }
 
     fn weak_spots(&self, facts: &mut Facts) {
-        let names = |sites: &[SiteId]| {
-            let names: Vec<_> = sites.iter().map(ToString::to_string).collect();
-            format!("site{} {}", if sites.len() == 1 { "" } else { "s" }, names.join(" "))
-        };
         let WeakSpots { vetoers, idle } = &self.weak;
         if !vetoers.is_empty() {
             let text = format!("{}: in every quorum, nothing goes without", names(vetoers));
@@ -274,6 +270,16 @@ impl Portrait {
     }
 }
 
+/// `site 3`, `sites 1 4 to 9`.
+fn names(sites: &[SiteId]) -> String {
+    let runs = sites.chunk_by(|a, b| a.index() + 1 == b.index()).map(|run| match run {
+        [first, _, .., last] => format!("{first} to {last}"),
+        few => few.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+    });
+    let plural = if sites.len() == 1 { "" } else { "s" };
+    format!("site{plural} {}", runs.collect::<Vec<_>>().join(" "))
+}
+
 /// Who asks whom when all are up.
 fn asks(system: &dyn QuorumSystem, facts: &mut Facts) {
     if system.n() > SITES_ASKING {
@@ -291,5 +297,19 @@ fn survives(survived: usize) -> String {
         0 => "nothing: some single site stops everything".to_owned(),
         1 => "any 1 failure".to_owned(),
         more => format!("any {more} failures"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_in_a_row_are_named_by_the_ends() {
+        let named = |sites: &[usize]| {
+            names(&sites.iter().map(|site| SiteId::new(site - 1)).collect::<Vec<_>>())
+        };
+        assert_eq!(named(&[3]), "site 3");
+        assert_eq!(named(&[1, 2, 4, 5, 6, 7]), "sites 1 2 4 to 7");
     }
 }

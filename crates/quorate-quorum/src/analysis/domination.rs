@@ -31,10 +31,16 @@ pub struct Dominated {
 ///
 /// # Errors
 ///
-/// [`QuorumError::TooLarge`] where neither that nor a smallest set that stops everything is known.
+/// [`QuorumError::TooLarge`] where that is not known, and no set that could be a quorum too is
+/// found soon.
 pub fn domination(system: &dyn QuorumSystem) -> Result<Option<Dominated>, QuorumError> {
-    if !is_dominated(system)? {
-        return Ok(None);
+    match is_dominated(system) {
+        Ok(true) => {}
+        Ok(false) => return Ok(None),
+        Err(error) => {
+            let witness = Some(undecided(system).ok_or(error)?);
+            return Ok(Some(Dominated { witness, better: None }));
+        }
     }
     let better = listed(system).and_then(|quorums| repaired(&quorums)).ok();
     let first = better

@@ -81,3 +81,15 @@ fn the_dual_tells_the_same_as_the_availability_at_a_half() {
         }
     }
 }
+
+#[test]
+fn a_set_that_could_be_a_quorum_is_found_where_nothing_can_be_computed() {
+    for (kind, n) in [(Kind::Plane, 31), (Kind::Plane, 57), (Kind::Cyclic, 40)] {
+        let system = build(kind, n).unwrap();
+        assert!(system.availability(&vec![0.5; n]).is_err(), "{kind} of {n}");
+        let witness = domination(&*system).unwrap().and_then(|found| found.witness);
+        let witness = witness.expect("large planes and covers leave many sets undecided");
+        assert!(!system.is_quorum(&witness), "{kind} of {n}: {witness}");
+        assert!(system.quorums().all(|quorum| !quorum.is_disjoint(&witness)), "{kind} of {n}");
+    }
+}
