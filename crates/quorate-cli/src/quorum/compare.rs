@@ -17,7 +17,7 @@ use crate::table::aligned;
 const SITES_MAX: usize = 1_000;
 /// How many numbers of sites fit beside each other on a screen, and on a curve.
 const COLUMNS: usize = 9;
-const POINTS: usize = 40;
+const POINTS: usize = 24;
 
 /// Compares kinds: how many sites they ask, how busy these are, how often none is left
 #[derive(Args, Debug)]

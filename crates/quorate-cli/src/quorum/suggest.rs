@@ -92,13 +92,16 @@ impl Suggest {
     }
 
     /// Smaller is better; what is equal is decided by the other measures.
-    fn rank(&self, candidate: &Candidate) -> [f64; 4] {
+    ///
+    /// What fails nearly as often as one site alone comes last: that site is a better choice.
+    fn rank(&self, candidate: &Candidate) -> [f64; 5] {
         let [fails, load, asked, delay] = candidate.measures();
+        let last = f64::from(u8::from(candidate.is_fragile()));
         match self.want {
-            Want::Availability => [fails, load, asked, delay],
-            Want::Load => [load, fails, asked, delay],
-            Want::Messages => [asked, fails, load, delay],
-            Want::Delay => [delay, fails, load, asked],
+            Want::Availability => [last, fails, load, asked, delay],
+            Want::Load => [last, load, fails, asked, delay],
+            Want::Messages => [last, asked, fails, load, delay],
+            Want::Delay => [last, delay, fails, load, asked],
         }
     }
 
@@ -162,6 +165,7 @@ impl Suggest {
             (0, Want::Load) => vec!["spreads the work best"],
             (0, Want::Messages) => vec!["asks the fewest sites"],
             (0, Want::Delay) => vec!["answers soonest"],
+            _ if ranked[place].is_fragile() => vec!["hardly better than one site alone"],
             _ => (0..words.len()).filter(better).map(|at| words[at]).collect(),
         };
         if parts.is_empty() {
@@ -176,6 +180,12 @@ impl Suggest {
 }
 
 impl Candidate {
+    /// Whether it fails at least a quarter as often as a site.
+    fn is_fragile(&self) -> bool {
+        let (down, fails) = self.figures.fails[0];
+        fails.about() > down / 4.0
+    }
+
     /// Failures, load, sites asked, delay.
     fn measures(&self) -> [f64; 4] {
         let figures = &self.figures;

@@ -4,9 +4,21 @@ use super::load::{Choice, Class, Load, Proof, busiest, solved};
 use super::program;
 use crate::{QuorumSystem, SiteId, SiteSet};
 
-/// Two bounds this close are taken for equal.
-const GAP: f64 = 1e-10;
-const ROUNDS_MAX: usize = 400;
+/// How hard to look for better bounds.
+#[derive(Clone, Copy)]
+pub(super) struct Effort {
+    /// Two bounds this close are close enough.
+    gap: f64,
+    rounds: usize,
+}
+
+impl Effort {
+    /// Until the bounds are equal.
+    pub(super) const FULL: Self = Self { gap: 1e-10, rounds: 400 };
+    /// Until they are equal to the eye.
+    pub(super) const QUICK: Self = Self { gap: 1e-3, rounds: 40 };
+}
+
 /// How many quorums a round adds to a class.
 const ADDED: usize = 8;
 /// What all sites together cost, about, when weights become the prices of a picked quorum.
@@ -94,7 +106,7 @@ pub(super) fn generate(
     start: Vec<Vec<SiteSet>>,
     shares: &[f64],
     speeds: &[f64],
-    known: f64,
+    (known, effort): (f64, Effort),
 ) -> Load {
     let class = |(share, quorums): (&f64, Vec<SiteSet>)| Class { share: *share, quorums };
     let mut classes: Vec<Class> = shares.iter().zip(start).map(class).collect();
@@ -102,7 +114,7 @@ pub(super) fn generate(
         dedup(&mut class.quorums);
     }
     let mut best = (0.0, vec![0.0; speeds.len()]);
-    for _ in 0..ROUNDS_MAX {
+    for _ in 0..effort.rounds {
         let Ok((upper, found)) = program::weights(&classes, speeds) else { break };
         let weights = scaled(oracle.round(found), speeds);
         let light: Vec<_> = (0..classes.len()).map(|class| oracle.light(class, &weights)).collect();
@@ -113,7 +125,7 @@ pub(super) fn generate(
         if lower > best.0 {
             best = (lower, weights);
         }
-        if upper - best.0.max(known) <= GAP || !add(&mut classes, light) {
+        if upper - best.0.max(known) <= effort.gap || !add(&mut classes, light) {
             break;
         }
     }

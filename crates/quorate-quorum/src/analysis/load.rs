@@ -1,10 +1,13 @@
 //! The load: how busy the busiest site must be, with proofs from both sides.
 
-use super::columns::{self, Listing, Picking};
+use super::columns::{self, Effort, Listing, Picking};
 use super::error::AnalysisError;
 use super::program;
 use super::sets::listed;
 use crate::{QuorumError, QuorumSystem, SiteId, SiteSet};
+
+/// Bounds of a construction that differ by less are one number.
+const EQUAL: f64 = 1e-12;
 
 /// One class of accesses, such as reads, writes, or claims of three units.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,31 +85,40 @@ impl Load {
 /// on `pick` being the cheapest, as the trait has it. Votes are the exception there, but have a
 /// better lower bound of their own.
 pub fn load(system: &dyn QuorumSystem) -> Load {
+    found(system, Effort::FULL)
+}
+
+/// The same for comparisons: without a strategy where the construction has a closed form, and with
+/// bounds that are a thousandth apart, or a little more if that would take long.
+pub fn quick_load(system: &dyn QuorumSystem) -> Load {
+    let known = system.load_bounds();
+    if known.upper - known.lower < EQUAL {
+        return formula(known.lower);
+    }
+    found(system, Effort::QUICK)
+}
+
+fn found(system: &dyn QuorumSystem, effort: Effort) -> Load {
     let own = own_quorums(system);
     if let Some(load) = alike(system, &own) {
         return load;
     }
     let speeds = vec![1.0; system.n()];
+    let known = system.load_bounds();
     if let Ok(quorums) = listed(system) {
         let classes = [Class { share: 1.0, quorums }];
         let mut listing = Listing { classes: &classes };
-        return columns::generate(&mut listing, vec![own], &[1.0], &speeds, 0.0);
+        return columns::generate(&mut listing, vec![own], &[1.0], &speeds, (0.0, effort));
     }
-    let known = system.load_bounds();
-    if known.upper - known.lower < 1e-12 {
+    if known.upper - known.lower < EQUAL {
         return formula(known.lower);
     }
     let mut picking = Picking::new(system);
-    let mut load = columns::generate(&mut picking, vec![own], &[1.0], &speeds, known.lower);
+    let mut load =
+        columns::generate(&mut picking, vec![own], &[1.0], &speeds, (known.lower, effort));
     load.lower = load.lower.max(known.lower);
     load.proof = Proof::Columns;
     load
-}
-
-/// The same, but without a strategy where the construction has a closed form.
-pub fn quick_load(system: &dyn QuorumSystem) -> Load {
-    let known = system.load_bounds();
-    if known.upper - known.lower < 1e-12 { formula(known.lower) } else { load(system) }
 }
 
 /// The load when accesses are of several classes and sites differ in speed.
@@ -141,7 +153,7 @@ pub fn mixed_load(classes: &[Class], speeds: &[f64]) -> Result<Load, QuorumError
     }
     let start = classes.iter().map(|class| class.quorums[..1].to_vec()).collect();
     let shares: Vec<_> = classes.iter().map(|class| class.share).collect();
-    Ok(columns::generate(&mut Listing { classes }, start, &shares, speeds, 0.0))
+    Ok(columns::generate(&mut Listing { classes }, start, &shares, speeds, (0.0, Effort::FULL)))
 }
 
 /// Refuses speeds that are no positive numbers.
