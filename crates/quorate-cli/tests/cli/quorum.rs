@@ -128,7 +128,8 @@ fn a_system_is_suggested_for_what_is_wanted() {
     let delays: String = (1..=9).map(|site| format!("delay {site}: {site}\n")).collect();
     let delays = file("suggest-delays.txt", &delays);
     let done = quorate_with("quorum suggest --n 9 --want delay --json --latency", &[&delays]);
-    near(&done.json()["ranked"][0]["delay"], 2.0);
+    // A path of a tree is {1 2 4}; the wheel's {1 2} would be nearer, but is too fragile.
+    near(&done.json()["ranked"][0]["delay"], 4.0);
 }
 
 #[test]
