@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits() {
-        let numbers = [0.0, 8.909e-4, 0.00273, 1.0 - 0.9, 0.5555, 1.0, 2.667, 4.2e-7].map(short);
+        let numbers = [0.0, 8.909e-4, 0.00273, 1.0 - 0.9, 0.5556, 1.0, 2.667, 4.2e-7].map(short);
         assert_eq!(
             numbers,
             ["0", "0.000891", "0.00273", "0.100", "0.556", "1.00", "2.67", "4.20e-7"]
