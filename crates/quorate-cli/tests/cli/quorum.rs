@@ -125,8 +125,8 @@ fn a_system_is_suggested_for_what_is_wanted() {
     assert!(out.lines().last().unwrap().contains("quorate quorum show"), "{out}");
     let wheel = out.lines().find(|line| line.contains("wheel")).unwrap();
     assert!(wheel.contains("hardly better than one site alone"), "{wheel}");
-    let delays: String = (1..=9).map(|site| format!("delay {site}: {site}\n")).collect();
-    let delays = file("suggest-delays.txt", &delays);
+    let delays: Vec<_> = (1..=9).map(|site| format!("delay {site}: {site}")).collect();
+    let delays = file("suggest-delays.txt", &delays.join("\n"));
     let done = quorate_with("quorum suggest --n 9 --want delay --json --latency", &[&delays]);
     // A path of a tree is {1 2 4}; the wheel's {1 2} would be nearer, but is too fragile.
     near(&done.json()["ranked"][0]["delay"], 4.0);
