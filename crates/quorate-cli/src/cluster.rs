@@ -136,10 +136,15 @@ fn read_listed(file: &str, unknown: &QuorumError) -> Result<Listed, Failure> {
         return Err(format!("{unknown}; nor is there a file of that name").into());
     }
     let text = fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
-    text.parse().map_err(|error: QuorumError| match error {
+    text.parse().map_err(|error| in_file(file, &error))
+}
+
+/// What is wrong with a quorum file, and where.
+pub(crate) fn in_file(file: &str, error: &QuorumError) -> Failure {
+    match error {
         QuorumError::Line { line, message } => format!("{file}:{line}: {message}").into(),
         other => format!("{file}: {other}").into(),
-    })
+    }
 }
 
 impl Cluster {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+#[cfg(feature = "analysis")]
+use crate::analysis::AnalysisError;
 use crate::difference::{ORDER_MAX, is_prime_power, points};
 use crate::{Kind, Numbers, PoolError, SITES_MAX, SiteId, SiteSet, VOTES_MAX};
 
@@ -118,6 +120,9 @@ pub enum QuorumError {
         /// What was given.
         up: f64,
     },
+    /// A question of the analysis that has no answer.
+    #[cfg(feature = "analysis")]
+    Analysis(AnalysisError),
     /// The exact answer would take longer than anybody waits; a smaller system can be asked.
     TooLarge {
         /// What was asked for.
@@ -194,6 +199,8 @@ impl fmt::Display for QuorumError {
             Self::NotAProbability { site, up } => {
                 write!(f, "site {site} cannot be up with probability {up}: it lies in 0 to 1")
             }
+            #[cfg(feature = "analysis")]
+            Self::Analysis(error) => error.fmt(f),
             Self::TooLarge { what, limit } => write!(f, "{what} is computed only {limit}"),
         }
     }

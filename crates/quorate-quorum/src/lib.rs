@@ -59,6 +59,8 @@
 //! different sites use different quorums where there are enough. Sites are counted from 0 in memory
 //! and from 1 wherever people read or write them.
 
+#[cfg(feature = "analysis")]
+pub mod analysis;
 mod arbiter;
 mod coalitions;
 mod composed;

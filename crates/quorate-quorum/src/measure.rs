@@ -113,19 +113,25 @@ pub(crate) fn transversal_by_search<S: QuorumSystem + ?Sized>(
     costs: &[u64],
 ) -> Result<u64, QuorumError> {
     let quorums: Vec<_> = system.quorums().take(QUORUMS_HIT_MAX + 1).collect();
+    let sites = cheapest_hitting(&quorums, costs)?;
+    Ok(sites.iter().map(|site| costs[site.index()]).sum())
+}
+
+/// The cheapest sites that together hit each of `quorums`, of which none is empty.
+pub(crate) fn cheapest_hitting(quorums: &[SiteSet], costs: &[u64]) -> Result<SiteSet, QuorumError> {
     if quorums.len() > QUORUMS_HIT_MAX {
         return Err(too_many());
     }
-    let mut search = Transversals::new(&quorums, costs);
+    let mut search = Transversals::new(quorums, costs);
     let mut unhit = FixedBitSet::with_capacity(quorums.len());
     unhit.insert_range(..);
-    // A quorum hits all others, so the search ends at the cheapest quorum.
-    for budget in 1.. {
+    // All sites together hit every quorum, so the search ends.
+    for budget in 0.. {
         if search.hit_all(&unhit, budget)? {
-            return Ok(budget);
+            return Ok(search.chosen.into_iter().map(SiteId::new).collect());
         }
     }
-    unreachable!("any quorum meets all quorums")
+    unreachable!("no budget is the last")
 }
 
 fn too_many() -> QuorumError {
@@ -144,6 +150,8 @@ struct Transversals<'a> {
     members: Vec<Vec<usize>>,
     /// The quorums that each site hits.
     hits: Vec<FixedBitSet>,
+    /// The sites of the set so far.
+    chosen: Vec<usize>,
     /// The words of bits looked at so far.
     work: usize,
 }
@@ -157,10 +165,10 @@ impl<'a> Transversals<'a> {
             }
         }
         let members = quorums.iter().map(|q| q.iter().map(SiteId::index).collect()).collect();
-        Self { costs, members, hits, work: 0 }
+        Self { costs, members, hits, chosen: Vec::new(), work: 0 }
     }
 
-    /// Whether sites within `budget` can hit all of `unhit`.
+    /// Whether sites within `budget` can hit all of `unhit`; they are then among those chosen.
     fn hit_all(&mut self, unhit: &FixedBitSet, budget: u64) -> Result<bool, QuorumError> {
         let Some(first) = unhit.ones().next() else {
             return Ok(true);
@@ -182,9 +190,11 @@ impl<'a> Transversals<'a> {
             let Some(rest) = budget.checked_sub(self.costs[site]) else { continue };
             let mut left = unhit.clone();
             left.difference_with(&self.hits[site]);
+            self.chosen.push(site);
             if self.hit_all(&left, rest)? {
                 return Ok(true);
             }
+            self.chosen.pop();
         }
         Ok(false)
     }
