@@ -324,7 +324,7 @@ impl Protocol for Unrepaired {
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         let mut inner = Out::new();
-        if let Some(input) = self.bend(site, of_mutex(input), &mut inner) {
+        if let Some(input) = self.bend(site, input.of(), &mut inner) {
             let case_six = self.is_case_six(&input);
             let newcomer = self.newcomer(&input);
             let questions = self.take_questions(&input);
@@ -349,7 +349,7 @@ impl Protocol for Unrepaired {
         self.bend_effects(&mut inner);
         for effect in inner.drain() {
             self.failed |= matches!(effect, Effect::Send(_, Message::Yield { .. }));
-            out.push(of_unrepaired(effect));
+            out.push(effect.of());
         }
         Ok(())
     }
@@ -372,33 +372,5 @@ impl Protocol for Unrepaired {
 
     fn retire(&self, site: &mut Shared) {
         self.mutex.retire(site);
-    }
-}
-
-fn of_mutex(input: Input<Unrepaired>) -> Input<Mutex> {
-    match input {
-        Input::Acquire(claim, ()) => Input::Acquire(claim, ()),
-        Input::Release(claim) => Input::Release(claim),
-        Input::Abandon(claim) => Input::Abandon(claim),
-        Input::Turn(claim) => Input::Turn(claim),
-        Input::Deliver(from, message) => Input::Deliver(from, message),
-        Input::Expire(never) => match never {},
-        Input::Silent(site) => Input::Silent(site),
-        Input::Lost(site) => Input::Lost(site),
-        Input::Open(site, number) => Input::Open(site, number),
-        Input::Closed(site) => Input::Closed(site),
-        Input::Opened(site, number) => Input::Opened(site, number),
-        Input::Cleared => Input::Cleared,
-    }
-}
-
-fn of_unrepaired(effect: Effect<Mutex>) -> Effect<Unrepaired> {
-    match effect {
-        Effect::Send(to, message) => Effect::Send(to, message),
-        Effect::Grant(claim, grant) => Effect::Grant(claim, grant),
-        Effect::Lose(claim, why) => Effect::Lose(claim, why),
-        Effect::Arm(never, _) | Effect::Disarm(never) => match never {},
-        Effect::Persist(record) => Effect::Persist(record),
-        Effect::Ignore(why) => Effect::Ignore(why),
     }
 }

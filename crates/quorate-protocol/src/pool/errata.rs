@@ -1,0 +1,1 @@
+//! The algorithm as printed.
