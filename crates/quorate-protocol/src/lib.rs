@@ -41,6 +41,7 @@ pub mod pool;
 mod protocol;
 mod sessions;
 mod shared;
+mod spelling;
 mod view;
 
 pub use clock::Clock;

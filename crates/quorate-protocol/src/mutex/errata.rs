@@ -111,17 +111,7 @@ impl Erratum {
 
 impl fmt::Display for Erratum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = format!("{self:?}");
-        for (place, letter) in name.char_indices() {
-            // `NoAsking` is spelt `no-asking`, but `E1` is `E1`.
-            let parts = letter.is_uppercase() && name.len() > 2;
-            if parts && place > 0 {
-                f.write_str("-")?;
-            }
-            let lower = letter.to_ascii_lowercase();
-            write!(f, "{}", if parts { lower } else { letter })?;
-        }
-        Ok(())
+        f.write_str(&crate::spelling::dashed(&format!("{self:?}")))
     }
 }
 

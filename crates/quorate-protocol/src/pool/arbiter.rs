@@ -137,13 +137,17 @@ impl Arbiter {
     }
 
     /// Whether all requests up to this place fit together.
-    fn is_in_prefix(&self, place: usize) -> bool {
+    pub(super) fn is_in_prefix(&self, place: usize) -> bool {
         self.queue.wanted_up_to(place) <= u64::from(self.units)
     }
 
     fn lend(&mut self, site: &Shared, place: usize, out: &mut Out<Pool>) {
         assert!(!site.quarantined, "a restarted site lends nothing in its quarantine");
         assert!(self.is_in_prefix(place), "I2: who is lent to fits together with all before it");
+        self.hand_out(site, place, out);
+    }
+
+    pub(super) fn hand_out(&mut self, site: &Shared, place: usize, out: &mut Out<Pool>) {
         let entry = self.queue.at_mut(place);
         let session = site.session_of(entry.ticket.site);
         assert!(session == Some(entry.session), "who is lent to has a session here");

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use quorate_quorum::{Arbiters, QuorumSystem};
 
+use super::Units;
+use crate::Violation;
+
 /// The quorums of a pool. They are the same in all states of one run: they tell no two apart.
 #[derive(Clone, Debug)]
 pub(super) struct Family(Arc<Arbiters>);
@@ -17,6 +20,12 @@ impl Family {
     /// How many units the pool has; the paper's k.
     pub(super) fn units(&self) -> u32 {
         u32::try_from(self.0.k()).expect("a pool has fewer units than that")
+    }
+
+    /// Refuses what no rule of the paper covers: no units, or more than there are.
+    pub(super) fn check(&self, units: Units) -> Result<(), Violation> {
+        let ours = units.of == self.units();
+        if ours && units.is_valid() { Ok(()) } else { Err(Violation::Units(units)) }
     }
 
     /// The quorums for so many units.

@@ -80,7 +80,9 @@ impl Pool {
         let session = site.session_of(from).ok_or(Violation::NoSession(from))?;
         let arbiter = &mut self.arbiter;
         if let Message::Request { units, .. } = message {
-            self.requester.check(Units { count: units, of: arbiter.units })?;
+            self.requester
+                .family
+                .check(Units { count: units, of: self.requester.family.units() })?;
         }
         site.observe(ticket);
         match message {
@@ -142,7 +144,10 @@ impl Protocol for Pool {
             Input::Deliver(from, message) => return self.deliver(site, from, message, out),
             Input::Expire(never) => match never {},
             Input::Silent(_) => self.requester.on_silent(site, out),
-            Input::Lost(peer) => self.requester.on_lost(site, peer, out),
+            Input::Lost(peer) => {
+                self.requester.on_lost(site, peer, out);
+                self.requester.try_to_enter_all(site, out);
+            }
             Input::Open(peer, _) => self.requester.on_open(site, peer, out),
             Input::Closed(client) => self.arbiter.on_closed(site, client, out),
             Input::Opened(..) => out.ignore("the client asks if it needs anything"),

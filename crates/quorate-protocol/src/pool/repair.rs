@@ -20,7 +20,8 @@ impl Requester {
     }
 
     /// Our session at `peer` is over: what it lent us does not count any more. A request inside on
-    /// the word of too few is lost; one that waits asks others, and may not need `peer` any more.
+    /// the word of too few is lost; one that waits asks others. Entering may not depend on `peer`
+    /// any more: try again.
     pub(super) fn on_lost(&mut self, site: &Shared, peer: SiteId, out: &mut Out<Pool>) {
         if self.is_idle() {
             return out.ignore("there is no request");
@@ -36,7 +37,6 @@ impl Requester {
                 continue;
             }
             request.ask_a_quorum(site, &self.family, out);
-            self.try_to_enter(site, id, out);
         }
     }
 

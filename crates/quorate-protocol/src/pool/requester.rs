@@ -5,7 +5,7 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use super::family::Family;
 use super::request::Request;
-use super::{Claim, Grant, Message, Pool, Units};
+use super::{Claim, Grant, Message, Pool};
 use crate::{ClaimId, ClaimView, Fence, Fences, GrantNo, Out, Shared, Ticket, Violation};
 
 /// The requester half of a site: one of the paper's requesters for each claim.
@@ -20,12 +20,6 @@ impl Requester {
         Self { family, requests: LiteMap::new() }
     }
 
-    /// Refuses what no rule of the paper covers: no units, or more than there are.
-    pub(super) fn check(&self, units: Units) -> Result<(), Violation> {
-        let ours = units.of == self.family.units();
-        if ours && units.is_valid() { Ok(()) } else { Err(Violation::Units(units)) }
-    }
-
     /// Asks every arbiter of a quorum for so many units.
     ///
     /// **Deviation.** The clock moves on with every request, where the paper moves it on receipt
@@ -38,7 +32,7 @@ impl Requester {
         Claim { units }: Claim,
         out: &mut Out<Pool>,
     ) -> Result<(), Violation> {
-        self.check(units)?;
+        self.family.check(units)?;
         if self.requests.contains_key(&id) {
             return Err(Violation::Busy);
         }
@@ -164,6 +158,13 @@ impl Requester {
                 out.grant(id, Grant { ticket, units, fence });
             }
             Err(fence) => request.raise(fence.plus(site.fence_block()), out),
+        }
+    }
+
+    pub(super) fn try_to_enter_all(&mut self, site: &Shared, out: &mut Out<Pool>) {
+        let claims: Vec<ClaimId> = self.requests.keys().copied().collect();
+        for id in claims {
+            self.try_to_enter(site, id, out);
         }
     }
 
