@@ -53,7 +53,8 @@ impl Arbiter {
     /// Takes back what was asked for, and lends it to the best.
     ///
     /// **Deviation.** The paper does not look at the entry: what crosses a release, or comes twice,
-    /// would return units that are back already (E1). Scenario: `pool/e1_cancel_crosses_the_release`.
+    /// would return units that are back already (E1).
+    /// Scenario: `pool/e1_cancel_crosses_the_release`.
     pub(super) fn on_cancelled(
         &mut self,
         site: &Shared,

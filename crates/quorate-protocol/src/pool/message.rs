@@ -8,8 +8,8 @@ use crate::{Fence, Fences, GrantNo, Ticket};
 
 /// The paper's five messages (figure 1), and below them those for fences.
 ///
-/// Each names the request it speaks of, and the loan where it speaks of one: so none needs to arrive
-/// in order (E4).
+/// Each names the request it speaks of, and the loan where it speaks of one: so none needs to
+/// arrive in order (E4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// To an arbiter: lend me so many units.
