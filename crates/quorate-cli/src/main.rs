@@ -1,6 +1,7 @@
 //! The `quorate` command: locks without a leader, and the tools to study them.
 
 mod answer;
+mod bench;
 mod check;
 mod cluster;
 mod faults;
@@ -44,10 +45,13 @@ enum Command {
     /// Shows quorum systems
     #[command(subcommand)]
     Quorum(quorum::Quorum),
+    Bench(bench::Bench),
     Completions(run::shell::Completions),
     Man(run::shell::Man),
     #[command(name = run::lock::CHILD, hide = true)]
     Child(run::lock::Child),
+    #[command(name = bench::worker::WORKER, hide = true)]
+    BenchWorker(bench::worker::Worker),
 }
 
 const EXAMPLES: &str = "\
@@ -80,6 +84,8 @@ fn main() -> ExitCode {
         Command::Completions(completions) => completions.run(Quorate::command()),
         Command::Man(man) => man.run(Quorate::command()),
         Command::Child(child) => child.run(),
+        Command::Bench(bench) => bench.run(),
+        Command::BenchWorker(worker) => worker.run(),
     };
     match answer {
         Ok(verdict) => verdict.exit_code(),

@@ -49,7 +49,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::temp_dir().join("quorate-example-report");
     FencedFile::open(&path)?.write(guard.fence(), "all is well")?;
     println!("wrote {} with fence {}", path.display(), guard.fence());
-    guard.release().await;
+    guard.release().await?;
     Ok(())
 }
 

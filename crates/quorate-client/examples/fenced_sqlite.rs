@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         transaction.execute("INSERT INTO job (what) VALUES ('sweep')", []).map(drop)
     })?;
     println!("{} with fence {}", if done { "written" } else { "refused" }, guard.fence());
-    guard.release().await;
+    guard.release().await?;
     Ok(())
 }
 

@@ -18,7 +18,7 @@ async fn main() -> Result<(), Error> {
         println!("migrating, with fence {}", guard.fence());
         migrate().expect("the marker can be written");
     }
-    guard.release().await;
+    guard.release().await?;
     Ok(())
 }
 

@@ -51,7 +51,7 @@ impl Cluster {
         Options::new([address.into()]).connect().await
     }
 
-    /// Runs a site of a cluster in this process, and is its caller.
+    /// Runs a site of a cluster in this process, in a thread of its own, and is its caller.
     ///
     /// # Errors
     ///
@@ -59,6 +59,43 @@ impl Cluster {
     pub fn embedded(config: &SiteConfig) -> Result<Self, Error> {
         let server = Server::start(config).map_err(|error| Error::Stopped(error.to_string()))?;
         Ok(Self::of_server(server))
+    }
+
+    /// Runs a site of a cluster among the tasks of the runtime we are in, and is its caller. That
+    /// is faster than a thread of its own, by the way between threads and back, but the site stands
+    /// still while its runtime does: tasks there must not block for a third of a lease.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cluster::embedded`].
+    pub fn embedded_here(config: &SiteConfig) -> Result<Self, Error> {
+        let server = Server::start_here(config);
+        Ok(Self::of_server(server.map_err(|error| Error::Stopped(error.to_string()))?))
+    }
+
+    /// Runs a whole cluster in this process, whose sites talk in memory and forget all when they
+    /// are dropped: for tests. What is returned is the cluster as each of its sites sees it.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), quorate::Error> {
+    /// let sites = quorate::Cluster::in_memory(3)?;
+    /// let held = sites[0].mutex("deploy")?.lock().await?;
+    /// assert!(sites[1].mutex("deploy")?.try_lock().await.is_err());
+    /// drop(held);
+    /// assert!(sites[1].mutex("deploy")?.lock().await.is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A cluster cannot have so many sites.
+    pub fn in_memory(sites: usize) -> Result<Vec<Self>, Error> {
+        let config = SiteConfig::new("memory", 1, &[], std::path::PathBuf::new());
+        let servers = Server::start_in_memory(sites, &config);
+        let servers = servers.map_err(|error| Error::Stopped(error.to_string()))?;
+        Ok(servers.into_iter().map(Self::of_server).collect())
     }
 
     /// The cluster of a site that runs in this process.

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use quorate_wire::words::{Denial, SiteError};
+use quorate_wire::words::{CallerLoss, Denial, SiteError};
 
-/// Why a caller did not get what it asked for. Nothing of its claim is left anywhere.
+/// Why a caller did not get what it asked for, or not to the end. Nothing of its claim is left
+/// anywhere.
 #[derive(Debug)]
 pub enum Error {
     /// The name cannot be a resource's.
@@ -13,6 +14,8 @@ pub enum Error {
     Denied(Denial),
     /// The grant was over before it arrived here.
     LostAtOnce,
+    /// The grant ended before it was released.
+    Lost(CallerLoss),
     /// No site could be reached.
     Unreachable(String),
     /// The site was refused to us, or we to it.
@@ -27,6 +30,7 @@ impl fmt::Display for Error {
             Error::Name(why) => why.fmt(f),
             Error::Denied(why) => why.fmt(f),
             Error::LostAtOnce => f.write_str("the grant was over before it arrived"),
+            Error::Lost(why) => write!(f, "the lock was lost: {why}"),
             Error::Unreachable(why) => write!(f, "no site can be reached: {why}"),
             Error::Refused(why) => write!(f, "refused: {why}"),
             Error::Stopped(why) => write!(f, "the site has stopped: {why}"),

@@ -1,6 +1,6 @@
 //! A grant, as its holder has it.
 
-use std::sync::Mutex as Lock;
+use std::sync::{Mutex as Lock, MutexGuard};
 use std::time::Duration;
 
 use quorate_server::clock::{self, Alarm};
@@ -8,6 +8,7 @@ use quorate_wire::words::{CallId, CallerLoss, Fence, Loss, Tick, Told, Wish};
 use tokio::sync::Mutex as AsyncLock;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::Error;
 use crate::backend::Backend;
 
 /// A claim that is given up or released when it is dropped.
@@ -47,15 +48,23 @@ impl Drop for Claim {
 pub struct Guard {
     claim: AsyncLock<Claim>,
     fence: Fence,
-    until: Lock<Tick>,
+    standing: Lock<Standing>,
     /// By how much before its end the loss is signalled.
     margin: Duration,
 }
 
+/// What is known of a grant.
+#[derive(Debug)]
+struct Standing {
+    until: Tick,
+    /// Why it is over, if somebody said so.
+    loss: Option<CallerLoss>,
+}
+
 impl Guard {
     pub(crate) fn new(claim: Claim, (fence, until): (Fence, Tick), lease: Duration) -> Self {
-        let (claim, until) = (AsyncLock::new(claim), Lock::new(until));
-        Self { claim, fence, until, margin: lease / 60 }
+        let standing = Lock::new(Standing { until, loss: None });
+        Self { claim: AsyncLock::new(claim), fence, standing, margin: lease / 60 }
     }
 
     /// Above the fence of every holder before. Give it along with every write.
@@ -67,8 +76,7 @@ impl Guard {
     /// on by itself; none is left if the lock is lost.
     pub fn valid_for(&self) -> Duration {
         self.take_news();
-        let until = *self.until.lock().expect("nobody panics with it");
-        Duration::from_nanos(until.0.saturating_sub(clock::now().0))
+        Duration::from_nanos(self.standing().until.0.saturating_sub(clock::now().0))
     }
 
     /// Whether it is certainly ours at this moment.
@@ -82,7 +90,7 @@ impl Guard {
         let mut claim = self.claim.lock().await;
         let Ok(mut alarm) = Alarm::new() else { return CallerLoss::Unheard };
         loop {
-            let until = self.until.lock().expect("nobody panics with it").0;
+            let until = self.standing().until.0;
             let margin = u64::try_from(self.margin.as_nanos()).unwrap_or(u64::MAX);
             let signal = Tick(until.saturating_sub(margin));
             if claim.over || alarm.set(signal).is_err() || signal <= clock::now() {
@@ -96,9 +104,20 @@ impl Guard {
     }
 
     /// Releases the lock; the release is on its way when this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Lost`] if the lock was not ours to the end: another may have held it meanwhile.
     #[allow(clippy::unused_async, reason = "it may wait for the site one day")]
-    pub async fn release(self) {
-        drop(self);
+    pub async fn release(self) -> Result<(), Error> {
+        if self.is_valid() {
+            return Ok(());
+        }
+        Err(Error::Lost(self.standing().loss.take().unwrap_or(CallerLoss::Unheard)))
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().expect("nobody panics with it")
     }
 
     /// Takes in what has been told meanwhile, without waiting.
@@ -113,15 +132,15 @@ impl Guard {
 
     /// Notes what was told; the loss, if it was one.
     fn note(&self, told: Option<Told>) -> Option<CallerLoss> {
-        let mut until = self.until.lock().expect("nobody panics with it");
+        let mut standing = self.standing();
         match told {
             Some(Told::Extended(later)) => {
-                *until = later.max(*until);
+                standing.until = later.max(standing.until);
                 None
             }
             Some(Told::Broken(_, reason)) => Some(CallerLoss::Told(Loss::Broken(reason))),
             Some(Told::Lost(loss)) => {
-                *until = Tick::ZERO;
+                *standing = Standing { until: Tick::ZERO, loss: Some(loss.clone()) };
                 Some(loss)
             }
             Some(Told::Granted(..) | Told::Denied(_)) => None,

@@ -10,7 +10,7 @@
 //!     () = work(guard.fence()) => {}
 //!     why = guard.lost() => eprintln!("stop: {why}"),
 //! }
-//! guard.release().await;
+//! guard.release().await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use quorate_wire::words::{Name, Told, Want, Wish};
+use tokio::time::Instant;
 
 use crate::guard::Claim;
 use crate::{Cluster, Error, Guard};
@@ -52,16 +53,22 @@ impl Mutex {
     }
 
     async fn claim(&self, patience: Option<Duration>, hasty: bool) -> Result<Guard, Error> {
-        let (name, card) = (self.name.clone(), self.cluster.card.clone());
-        let wish = Wish { name, want: Want::Mutex, card, patience, hasty };
-        let mut claim = Claim::new(self.cluster.backend.clone(), wish);
-        match claim.told().await {
-            Some(Told::Granted(fence, until)) => {
-                Ok(Guard::new(claim, (fence, until), self.cluster.lease()))
-            }
-            Some(Told::Denied(denial)) => Err(Error::Denied(denial)),
-            Some(_) => Err(Error::LostAtOnce),
-            None => Err(Error::Stopped("it does not answer any more".into())),
+        let end = patience.map(|patience| Instant::now() + patience);
+        loop {
+            let patience = end.map(|end| end.saturating_duration_since(Instant::now()));
+            let (name, card) = (self.name.clone(), self.cluster.card.clone());
+            let wish = Wish { name, want: Want::Mutex, card, patience, hasty };
+            let mut claim = Claim::new(self.cluster.backend.clone(), wish);
+            return match claim.told().await {
+                Some(Told::Granted(fence, until)) => {
+                    Ok(Guard::new(claim, (fence, until), self.cluster.lease()))
+                }
+                Some(Told::Denied(denial)) => Err(Error::Denied(denial)),
+                // The grant was under way for too long to be of use.
+                Some(_) if end.is_none_or(|end| Instant::now() < end) => continue,
+                Some(_) => Err(Error::LostAtOnce),
+                None => Err(Error::Stopped("it does not answer any more".into())),
+            };
         }
     }
 }

@@ -1,20 +1,23 @@
 //! A site over a socket: connects, and connects again.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use quorate_server::Reply;
 use quorate_server::clock::{self, Alarm};
-use quorate_server::link::{Stream, carry, read_one, write_one};
+use quorate_server::link::{Line, Stream, part, read_one, write_one};
 use quorate_server::tls::Tls;
 use quorate_wire::words::{
     Break, CallId, Caller, CallerEffect, CallerInput, ClientId, Drift, Lease, Question, Terms,
-    Told, Wish,
+    Tick, Told, Wish,
 };
-use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Who, encode};
+use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Who};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep, timeout};
@@ -26,6 +29,9 @@ const GREETING: Duration = Duration::from_secs(5);
 
 /// How long a site has to let us in, if there are others to try.
 const TURN: Duration = Duration::from_secs(2);
+
+/// How many events are handled before what they led to is written.
+const BATCH: usize = 256;
 
 /// A way to a site over a socket.
 #[derive(Clone, Debug)]
@@ -40,7 +46,7 @@ pub(crate) struct Remote {
 /// What can happen to the way to a site.
 #[derive(Debug)]
 enum Event {
-    Up(UnboundedSender<Vec<u8>>),
+    Up(Line),
     Down,
     Said(Vec<ClientWord>),
     Claim(CallId, Wish, UnboundedSender<Told>),
@@ -78,7 +84,9 @@ impl Remote {
         let (events, inbox) = unbounded_channel();
         let desk = Desk {
             caller: Caller::new(clock::now(), first.terms),
-            outbox: None,
+            line: None,
+            patience: lease,
+            sweep: clock::now() + lease,
             calls: BTreeMap::new(),
             asks: BTreeMap::new(),
         };
@@ -188,13 +196,12 @@ impl Dialer {
         let mut dialed = first;
         loop {
             let (place, lease) = (dialed.place, dialed.terms.lease);
-            let (outbox, written) = unbounded_channel();
-            if events.send(Event::Up(outbox)).is_err() {
+            let (line, ear) = part(dialed.stream);
+            if events.send(Event::Up(line)).is_err() {
                 return;
             }
             let said = |words| events.send(Event::Said(words)).is_ok();
-            let carried = carry(dialed.stream, dialed.decoder, written, lease.length(), said);
-            if let Err(error) = carried.await {
+            if let Err(error) = ear.hear(dialed.decoder, said).await {
                 tracing::debug!(%error, "the connection ended");
             }
             if events.send(Event::Down).is_err() {
@@ -221,43 +228,76 @@ impl Dialer {
 /// The one task that owns the process's end of its session.
 struct Desk {
     caller: Caller,
-    outbox: Option<UnboundedSender<Vec<u8>>>,
+    line: Option<Line>,
+    /// How long the connection may be silent: renewals come three times as often.
+    patience: Duration,
+    /// When to look whether it is.
+    sweep: Tick,
     calls: BTreeMap<u64, UnboundedSender<Told>>,
     asks: BTreeMap<u64, UnboundedSender<Reply>>,
 }
 
 impl Desk {
     async fn run(mut self, mut inbox: UnboundedReceiver<Event>, mut alarm: Alarm) {
+        let (mut batch, mut wake) = (Vec::new(), None);
         loop {
-            if let Some(when) = self.caller.deadline() {
-                alarm.set(when).expect("a timer can be set");
+            let deadline = self.caller.deadline().map_or(self.sweep, |when| when.min(self.sweep));
+            if wake != Some(deadline) {
+                alarm.set(deadline).expect("a timer can be set");
+                wake = Some(deadline);
             }
             tokio::select! {
-                event = inbox.recv() => match event {
-                    None => return,
-                    Some(event) => {
-                        self.on_event(event);
-                        while let Ok(event) = inbox.try_recv() {
-                            self.on_event(event);
-                        }
-                    }
-                },
-                _ = alarm.ring() => self.step(CallerInput::Time),
+                biased;
+                count = inbox.recv_many(&mut batch, BATCH) => if count == 0 { return },
+                _ = alarm.ring() => {
+                    wake = None;
+                    self.on_alarm();
+                }
+                _ = poll_fn(|cx| -> Poll<Infallible> { self.write(cx); Poll::Pending }) => {}
+            }
+            for event in batch.drain(..) {
+                self.on_event(event);
+            }
+            poll_fn(|cx| {
+                self.write(cx);
+                Poll::Ready(())
+            })
+            .await;
+        }
+    }
+
+    /// Writes what was said, as far as the site takes it.
+    fn write(&mut self, cx: &mut Context<'_>) {
+        if let Some(line) = &mut self.line {
+            let _ = line.poll_write(cx); // what is left wakes the task
+        }
+    }
+
+    fn on_alarm(&mut self) {
+        let now = clock::now();
+        if self.sweep <= now {
+            self.sweep = now + self.patience;
+            if let Some(line) = &mut self.line {
+                line.end_silence(now, self.patience);
             }
         }
+        self.step(CallerInput::Time);
     }
 
     fn on_event(&mut self, event: Event) {
         match event {
-            Event::Up(outbox) => {
-                self.outbox = Some(outbox);
+            Event::Up(line) => {
+                self.line = Some(line);
                 self.step(CallerInput::Up);
             }
             Event::Down => {
-                self.outbox = None;
+                self.line = None;
                 self.step(CallerInput::Down);
             }
             Event::Said(words) => {
+                if let Some(line) = &mut self.line {
+                    line.note_heard(clock::now());
+                }
                 for word in words {
                     self.step(CallerInput::Packet(word));
                 }
@@ -282,7 +322,7 @@ impl Desk {
     fn step(&mut self, input: CallerInput) {
         for effect in self.caller.step(clock::now(), input) {
             match effect {
-                CallerEffect::Packet(packet) => self.write(&packet),
+                CallerEffect::Packet(packet) => self.say(&packet),
                 CallerEffect::Granted(call, fence, until) => {
                     self.tell(call, Told::Granted(fence, until));
                 }
@@ -299,10 +339,9 @@ impl Desk {
         }
     }
 
-    fn write(&self, packet: &ClientWord) {
-        let mut bytes = Vec::new();
-        if let (Some(outbox), Ok(())) = (&self.outbox, encode(packet, &mut bytes)) {
-            drop(outbox.send(bytes));
+    fn say(&mut self, packet: &ClientWord) {
+        if let Some(Err(error)) = self.line.as_mut().map(|line| line.say(packet)) {
+            tracing::error!(%error, "something is too long to be said");
         }
     }
 

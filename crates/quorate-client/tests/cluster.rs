@@ -27,7 +27,7 @@ fn start(folder: &Path) -> (Vec<Server>, Vec<SiteConfig>) {
 async fn a_lock_passes_between_tcp_and_unix_clients() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, configs) = start(folder.path());
-    let one = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    let one = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
     let unix = configs[1].unix.as_ref().unwrap().display().to_string();
     let two = Cluster::connect(unix).await.unwrap();
     let first = one.mutex("deploy").unwrap().lock().await.unwrap();
@@ -38,7 +38,7 @@ async fn a_lock_passes_between_tcp_and_unix_clients() {
     let fence = first.fence();
     let lock = two.mutex("deploy").unwrap();
     let waiting = tokio::spawn(async move { lock.lock().await });
-    first.release().await;
+    first.release().await.unwrap();
     let second = waiting.await.unwrap().unwrap();
     assert!(second.fence() > fence);
     assert!(second.is_valid());
@@ -48,7 +48,7 @@ async fn a_lock_passes_between_tcp_and_unix_clients() {
 async fn a_grant_is_extended_while_it_is_held_and_lost_when_its_site_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let (mut servers, _) = start(folder.path());
-    let cluster = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    let cluster = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
     let guard = cluster.mutex("deploy").unwrap().lock().await.unwrap();
     let held = tokio::time::timeout(Duration::from_secs(2), guard.lost()).await;
     assert!(held.is_err(), "it is held for more than three leases");
@@ -56,19 +56,23 @@ async fn a_grant_is_extended_while_it_is_held_and_lost_when_its_site_is_gone() {
     drop(servers.remove(0));
     guard.lost().await;
     assert!(guard.valid_for() <= cluster.lease() / 60, "not before its time is up");
+    while guard.is_valid() {
+        tokio::task::yield_now().await;
+    }
+    assert!(matches!(guard.release().await, Err(Error::Lost(_))), "it was not ours to the end");
 }
 
 #[tokio::test]
 async fn a_release_that_was_heard_outlives_its_process() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());
-    let one = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    let one = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
     assert_eq!((one.lease(), one.sites().count()), (Duration::from_millis(600), 3));
     let guard = one.mutex("deploy").unwrap().lock().await.unwrap();
-    guard.release().await;
+    guard.release().await.unwrap();
     assert!(one.heard(Duration::from_secs(5)).await);
     drop(one);
-    let two = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    let two = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
     assert!(two.mutex("deploy").unwrap().try_lock().await.is_ok(), "nobody has it");
 }
 
@@ -76,7 +80,7 @@ async fn a_release_that_was_heard_outlives_its_process() {
 async fn a_future_that_is_dropped_gives_up() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());
-    let cluster = Cluster::connect(servers[0].address().to_string()).await.unwrap();
+    let cluster = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
     let guard = cluster.mutex("deploy").unwrap().lock().await.unwrap();
     let lock = cluster.mutex("deploy").unwrap();
     let gone = tokio::time::timeout(Duration::from_millis(30), lock.lock()).await;
@@ -101,8 +105,8 @@ async fn a_future_that_is_dropped_gives_up() {
 async fn a_broken_grant_tells_its_holder() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());
-    let one = Cluster::connect(servers[0].address().to_string()).await.unwrap();
-    let two = Cluster::connect(servers[1].address().to_string()).await.unwrap();
+    let one = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
+    let two = Cluster::connect(servers[1].address().unwrap().to_string()).await.unwrap();
     let guard = one.mutex("deploy").unwrap().lock().await.unwrap();
     two.break_grant("deploy".parse().unwrap(), guard.fence(), "it hangs");
     assert!(guard.lost().await.to_string().contains("it hangs"));
@@ -116,7 +120,7 @@ async fn a_site_that_hangs_does_not_keep_us_from_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());
     let hung = TcpListener::bind("127.0.0.1:0").unwrap(); // it accepts nobody
-    let addresses = [hung.local_addr().unwrap(), servers[1].address()];
+    let addresses = [hung.local_addr().unwrap(), servers[1].address().unwrap()];
     let cluster = Options::new(addresses.map(|address| address.to_string())).connect().await;
     assert!(cluster.unwrap().mutex("deploy").unwrap().lock().await.unwrap().is_valid());
 }
@@ -126,4 +130,40 @@ async fn nobody_there_is_an_error_that_says_so() {
     let options = Options::new(["127.0.0.1:1"]).patience(Duration::from_millis(10));
     let error = options.connect().await.unwrap_err();
     assert!(error.to_string().starts_with("no site can be reached: 127.0.0.1:1"), "{error}");
+}
+
+#[tokio::test]
+async fn a_cluster_in_memory_behaves_like_any_other() {
+    let sites = Cluster::in_memory(3).unwrap();
+    let guard = sites[0].mutex("deploy").unwrap().lock().await.unwrap();
+    let denied = sites[1].mutex("deploy").unwrap().try_lock().await.unwrap_err();
+    assert!(matches!(denied, Error::Denied(Denial::Busy)), "{denied}");
+    let first = guard.fence();
+    guard.release().await.unwrap();
+    let next = sites[2].mutex("deploy").unwrap().lock().await.unwrap();
+    assert!(next.fence() > first);
+}
+
+#[tokio::test]
+async fn a_cluster_in_memory_loses_a_site_and_goes_on() {
+    let mut sites = Cluster::in_memory(3).unwrap();
+    let held = sites[0].mutex("deploy").unwrap().lock().await.unwrap();
+    let first = held.fence();
+    drop((held, sites.remove(0)));
+    let next = sites[0].mutex("deploy").unwrap().lock().await.unwrap();
+    assert!(next.fence() > first);
+}
+
+#[tokio::test]
+async fn a_site_among_our_tasks_grants_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let config = SiteConfig::new("test", 1, &[address], folder.path().to_owned());
+    let cluster = Cluster::embedded_here(&config).unwrap();
+    let first = cluster.mutex("deploy").unwrap().lock().await.unwrap();
+    let fence = first.fence();
+    first.release().await.unwrap();
+    assert!(cluster.mutex("deploy").unwrap().lock().await.unwrap().fence() > fence);
 }

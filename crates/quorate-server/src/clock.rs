@@ -3,8 +3,10 @@
 //! One unsafe call: tokio can only be promised, not shown, that a file descriptor stays open while
 //! it watches it. Here it owns the descriptor, which nobody else has.
 
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::task::{Poll, ready};
 
 use quorate_wire::words::Tick;
 use rustix::time::{
@@ -63,16 +65,19 @@ impl Alarm {
     ///
     /// The timer cannot be read.
     pub async fn ring(&mut self) -> io::Result<()> {
-        loop {
-            let mut ready = self.fd.readable_mut().await?;
-            let rang = ready.try_io(|fd| {
-                let mut count = [0; 8];
-                rustix::io::read(fd.get_ref(), &mut count).map_err(io::Error::from)
-            });
-            match rang {
-                Ok(rang) => return rang.map(drop),
-                Err(_would_block) => {}
+        poll_fn(|cx| {
+            loop {
+                let mut ready = ready!(self.fd.poll_read_ready_mut(cx))?;
+                let rang = ready.try_io(|fd| {
+                    let mut count = [0; 8];
+                    rustix::io::read(fd.get_ref(), &mut count).map_err(io::Error::from)
+                });
+                match rang {
+                    Ok(rang) => return Poll::Ready(rang.map(drop)),
+                    Err(_would_block) => {}
+                }
             }
-        }
+        })
+        .await
     }
 }

@@ -1,43 +1,39 @@
 //! The one task that owns a site: what happens goes in, what is to be done comes out.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::poll_fn;
 use std::sync::mpsc::Sender;
+use std::task::Poll;
 use std::time::Duration;
 
 use quorate_site::gate::{ClientId, Host, HostEffect, HostInput};
 use quorate_site::{Audit, Disk, Effect, Input};
 use quorate_wire::words::{SiteId, Tick};
-use quorate_wire::{ClientWord, SiteWord, encode};
+use quorate_wire::{ClientWord, SiteWord};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout_at};
+use tokio::task::JoinSet;
 
 use crate::callers::Callers;
 use crate::clock::{self, Alarm};
-use crate::link::Outbox;
+use crate::lines::{Far, Lines};
+use crate::link::Line;
 use crate::local::Order;
 
 /// What can happen to a site, from outside. Connections are numbered, so that what an old one
 /// leaves behind is not taken for a word of the new one.
 #[derive(Debug)]
 pub(crate) enum Event {
-    PeerUp(SiteId, u64, Outbox),
+    PeerUp(SiteId, u64, Line),
     PeerSaid(SiteId, u64, Vec<SiteWord>),
     PeerDown(SiteId, u64),
-    ClientUp(ClientId, u64, Outbox),
+    ClientUp(ClientId, u64, Line),
     ClientSaid(ClientId, u64, Vec<ClientWord>),
     ClientDown(ClientId, u64),
     Local(Order),
     Saved(Result<Disk, String>),
     Stop(oneshot::Sender<()>),
-}
-
-/// A connection, and what is to be written on it when the events at hand are done.
-#[derive(Debug)]
-struct Line {
-    number: u64,
-    outbox: Outbox,
-    bytes: Vec<u8>,
 }
 
 /// Something that waits for the disk, and the connection on which it was to be said. It must not
@@ -53,8 +49,7 @@ struct Held {
 pub(crate) struct Core {
     host: Host,
     events: UnboundedReceiver<Event>,
-    peers: BTreeMap<SiteId, Line>,
-    clients: BTreeMap<ClientId, Line>,
+    lines: Lines,
     callers: Callers,
     disk: Sender<Disk>,
     /// What must be on disk before anything that is held back is done.
@@ -62,6 +57,10 @@ pub(crate) struct Core {
     held: VecDeque<Held>,
     alarm: Alarm,
     wake: Option<Tick>,
+    /// When to look for connections that are silent.
+    sweep: Tick,
+    /// What opens and accepts connections; it ends with the site.
+    _doors: JoinSet<()>,
 }
 
 /// How many events are handled before what they led to is written.
@@ -76,18 +75,20 @@ impl Core {
         events: UnboundedReceiver<Event>,
         disk: Sender<Disk>,
         alarm: Alarm,
+        (doors, patience): (JoinSet<()>, Duration),
     ) -> Self {
         Self {
             host,
             events,
-            peers: BTreeMap::new(),
-            clients: BTreeMap::new(),
+            lines: Lines::new(patience),
             callers: Callers::default(),
             disk,
             barrier: None,
             held: VecDeque::new(),
             alarm,
             wake: None,
+            sweep: clock::now() + patience,
+            _doors: doors,
         }
     }
 
@@ -105,9 +106,9 @@ impl Core {
                         tracing::error!(%error, "the timer failed; the site stops");
                         return;
                     }
-                    self.wake = None;
-                    self.step(HostInput::Site(Input::Time));
+                    self.on_alarm();
                 }
+                _ = poll_fn(|cx| -> Poll<Infallible> { self.lines.write(cx); Poll::Pending }) => {}
             }
             for event in batch.drain(..) {
                 if let Event::Stop(done) = event {
@@ -116,69 +117,64 @@ impl Core {
                     return;
                 }
             }
-            self.flush();
+            self.write().await;
         }
         for call in self.callers.dismiss_all() {
             self.step(HostInput::Site(Input::Leave(call)));
         }
-        self.flush();
-        self.hang_up().await;
+        self.lines.finish(FAREWELL).await;
         if let Some(done) = stop {
             let _ = done.send(()); // whoever asked may be gone
         }
     }
 
-    /// Closes all connections once what is on its way has been written, and so long at most.
-    async fn hang_up(&mut self) {
-        let peers = std::mem::take(&mut self.peers).into_values();
-        let lines = peers.chain(std::mem::take(&mut self.clients).into_values());
-        // A writer whose outbox is gone finishes what it has; its connection says when it ended.
-        let mut open: BTreeSet<u64> = lines.map(|line| line.number).collect();
-        let end = Instant::now() + FAREWELL;
-        while !open.is_empty() {
-            match timeout_at(end, self.events.recv()).await {
-                Ok(Some(Event::PeerDown(_, number) | Event::ClientDown(_, number))) => {
-                    open.remove(&number);
-                }
-                Ok(Some(_)) => {}
-                Ok(None) | Err(_) => return,
-            }
+    /// Writes what others take at once; the rest is written when they take it.
+    async fn write(&mut self) {
+        poll_fn(|cx| {
+            self.lines.write(cx);
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    fn on_alarm(&mut self) {
+        self.wake = None;
+        let now = clock::now();
+        if self.sweep <= now {
+            self.sweep = self.lines.end_silences(now);
         }
+        self.step(HostInput::Site(Input::Time));
     }
 
     /// Handles one event; false if the site cannot go on.
     fn on_event(&mut self, event: Event) -> bool {
         match event {
-            Event::PeerUp(site, number, outbox) => {
-                self.peers.insert(site, Line { number, outbox, bytes: Vec::new() });
+            Event::PeerUp(site, number, line) => {
+                self.lines.open(Far::Site(site), number, line);
                 self.step(HostInput::Site(Input::Up(site)));
             }
             Event::PeerSaid(site, number, words) => {
-                for word in words {
-                    if self.peers.get(&site).is_some_and(|line| line.number == number) {
+                if self.lines.hear(Far::Site(site), number, clock::now()) {
+                    for word in words {
                         self.step(HostInput::Site(Input::Packet(site, word)));
                     }
                 }
             }
             Event::PeerDown(site, number) => {
-                if self.peers.get(&site).is_some_and(|line| line.number == number) {
-                    self.peers.remove(&site);
+                if self.lines.close(Far::Site(site), number) {
                     self.step(HostInput::Site(Input::Down(site)));
                 }
             }
-            Event::ClientUp(id, number, outbox) => {
-                self.clients.insert(id, Line { number, outbox, bytes: Vec::new() });
-            }
+            Event::ClientUp(id, number, line) => self.lines.open(Far::Client(id), number, line),
             Event::ClientSaid(id, number, words) => {
-                for word in words {
-                    if self.clients.get(&id).is_some_and(|line| line.number == number) {
+                if self.lines.hear(Far::Client(id), number, clock::now()) {
+                    for word in words {
                         self.step(HostInput::Client(id, word));
                     }
                 }
             }
             Event::ClientDown(id, number) => {
-                if self.clients.get(&id).is_some_and(|line| line.number == number) {
-                    self.clients.remove(&id);
+                if self.lines.close(Far::Client(id), number) {
                     self.step(HostInput::Down(id));
                 }
             }
@@ -229,19 +225,18 @@ impl Core {
 
     /// The connection on which something is to be said.
     fn line_of(&self, effect: &HostEffect) -> Option<u64> {
-        let line = match effect {
-            HostEffect::Client(id, _) => self.clients.get(id),
-            HostEffect::Site(Effect::Packet(to, _)) => self.peers.get(to),
+        match effect {
+            HostEffect::Client(id, _) => self.lines.number(Far::Client(*id)),
+            HostEffect::Site(Effect::Packet(to, _)) => self.lines.number(Far::Site(*to)),
             HostEffect::Site(_) => None,
-        };
-        line.map(|line| line.number)
+        }
     }
 
     fn carry_out(&mut self, effect: HostEffect) {
         match effect {
-            HostEffect::Client(id, packet) => write(self.clients.get_mut(&id), &packet),
+            HostEffect::Client(id, packet) => self.lines.say(Far::Client(id), &packet),
             HostEffect::Site(Effect::Packet(to, packet)) => {
-                write(self.peers.get_mut(&to), &packet);
+                self.lines.say(Far::Site(to), &packet);
             }
             HostEffect::Site(Effect::Persist(disk)) => {
                 self.barrier = Some(disk);
@@ -261,22 +256,11 @@ impl Core {
         self.disk.send(disk).expect("the thread of the disk lives as long as the site");
     }
 
-    fn flush(&mut self) {
-        for line in self.peers.values_mut().chain(self.clients.values_mut()) {
-            if !line.bytes.is_empty() {
-                // A writer that is gone has said so, or will.
-                drop(line.outbox.send(std::mem::take(&mut line.bytes)));
-            }
-        }
-    }
-
     fn set_alarm(&mut self) {
-        let deadline = self.host.deadline();
-        if deadline != self.wake
-            && let Some(when) = deadline
-        {
-            self.alarm.set(when).expect("a timer can be set");
-            self.wake = deadline;
+        let deadline = self.host.deadline().map_or(self.sweep, |when| when.min(self.sweep));
+        if self.wake != Some(deadline) {
+            self.alarm.set(deadline).expect("a timer can be set");
+            self.wake = Some(deadline);
         }
     }
 }
@@ -286,13 +270,6 @@ fn is_covered(barrier: &Disk, disk: &Disk) -> bool {
     let (one, other) = (barrier.sessions, disk.sessions);
     let sessions = one.incarnation <= other.incarnation && one.lease_max <= other.lease_max;
     sessions && barrier.clock <= disk.clock && barrier.ceil <= disk.ceil
-}
-
-fn write(line: Option<&mut Line>, word: &impl serde::Serialize) {
-    let Some(line) = line else { return };
-    if let Err(error) = encode(word, &mut line.bytes) {
-        tracing::error!(%error, "something is too long to be said");
-    }
 }
 
 fn log_audit(audit: &Audit) {

@@ -1,5 +1,6 @@
 //! What a site keeps on disk: one small record in a `redb` file.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,6 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use quorate_site::Disk;
+use redb::backends::InMemoryBackend;
 use redb::{Database, ReadableDatabase, TableDefinition};
 
 use crate::ServerError;
@@ -28,6 +30,13 @@ impl Store {
         std::fs::create_dir_all(folder).map_err(|error| problem(error.to_string()))?;
         let database = Database::create(folder.join("site.redb"));
         let database = database.map_err(|error| problem(error.to_string()))?;
+        Ok(Self { database, writes: Arc::default() })
+    }
+
+    /// A record that is forgotten.
+    pub(crate) fn in_memory() -> Result<Self, ServerError> {
+        let database = Database::builder().create_with_backend(InMemoryBackend::new());
+        let database = database.map_err(|error| ServerError::System(io::Error::other(error)))?;
         Ok(Self { database, writes: Arc::default() })
     }
 

@@ -6,6 +6,7 @@ mod config;
 mod core;
 mod disk;
 mod error;
+mod lines;
 pub mod link;
 mod local;
 mod mesh;

@@ -1,22 +1,25 @@
 //! One connection: frames in, frames out, all that is ready in one write.
 
-use std::io;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use std::{fmt, io};
 
+use quorate_wire::words::Tick;
 use quorate_wire::{Decoder, WireError, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
+
+use crate::clock;
 
 /// Anything that bytes travel on.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for S {}
-
-/// Where frames for a connection are put.
-pub type Outbox = UnboundedSender<Vec<u8>>;
 
 /// Reads one frame; an error if it does not come in time or is none.
 ///
@@ -56,21 +59,104 @@ pub async fn write_one<T: Serialize>(
     stream.flush().await
 }
 
-/// Carries frames both ways until the connection ends: what was read goes to `read`, all that is
-/// ready at a time; what stands in `outbox` is written. Silence longer than `patience` ends it.
-///
-/// # Errors
-///
-/// Why it ended, unless one side closed it.
-pub async fn carry<T: DeserializeOwned>(
-    stream: impl Stream,
-    mut decoder: Decoder,
-    mut outbox: UnboundedReceiver<Vec<u8>>,
-    patience: Duration,
-    mut read: impl FnMut(Vec<T>) -> bool,
-) -> io::Result<()> {
-    let (mut from, mut to) = tokio::io::split(stream);
-    let reading = async move {
+/// Parts a connection into the end to speak into and the end to hear from.
+pub fn part<S: Stream>(stream: S) -> (Line, Ear<S>) {
+    let (from, to) = tokio::io::split(stream);
+    let (ear, hung_up) = oneshot::channel();
+    let (to, heard) = (Box::new(to), clock::now());
+    (Line { to, bytes: Vec::new(), written: 0, heard, ear: Some(ear) }, Ear { from, hung_up })
+}
+
+/// The end of a connection to speak into. What is said is written when its owner polls it; dropping
+/// it closes the connection.
+pub struct Line {
+    to: Box<dyn AsyncWrite + Send + Unpin>,
+    /// What is to be written, and how much of it has been.
+    bytes: Vec<u8>,
+    written: usize,
+    /// When something was heard last.
+    heard: Tick,
+    ear: Option<oneshot::Sender<()>>,
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Line({} bytes to write)", self.bytes.len() - self.written)
+    }
+}
+
+impl Line {
+    /// Says something; it is not written yet.
+    ///
+    /// # Errors
+    ///
+    /// It is too long.
+    pub fn say(&mut self, word: &impl Serialize) -> Result<(), WireError> {
+        encode(word, &mut self.bytes)
+    }
+
+    /// Writes what was said, as far as the other side takes it; ready if nothing is left. A
+    /// connection that is broken is closed.
+    pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.written < self.bytes.len() {
+            match ready!(Pin::new(&mut self.to).poll_write(cx, &self.bytes[self.written..])) {
+                Ok(count) if count > 0 => self.written += count,
+                _ => {
+                    self.hang_up();
+                    break;
+                }
+            }
+        }
+        self.bytes.clear();
+        self.written = 0;
+        if ready!(Pin::new(&mut self.to).poll_flush(cx)).is_err() {
+            self.hang_up();
+        }
+        Poll::Ready(())
+    }
+
+    /// Notes that something was heard.
+    pub fn note_heard(&mut self, now: Tick) {
+        self.heard = now;
+    }
+
+    /// Closes it if nothing was heard for so long.
+    pub fn end_silence(&mut self, now: Tick, patience: Duration) {
+        if self.heard + patience <= now {
+            self.hang_up();
+        }
+    }
+
+    /// Closes it; who hears from it notices.
+    pub fn hang_up(&mut self) {
+        self.ear = None;
+    }
+
+    /// Writes what is left, and closes it.
+    pub async fn finish(mut self) {
+        poll_fn(|cx| self.poll_write(cx)).await;
+        drop(self.to.shutdown().await); // the other side may have done so
+    }
+}
+
+/// The end of a connection to hear from.
+#[derive(Debug)]
+pub struct Ear<S> {
+    from: ReadHalf<S>,
+    hung_up: oneshot::Receiver<()>,
+}
+
+impl<S: Stream> Ear<S> {
+    /// Hears until the connection ends: what has arrived goes to `read`, all of it at a time.
+    ///
+    /// # Errors
+    ///
+    /// Why it ended, unless one side closed it.
+    pub async fn hear<T: DeserializeOwned>(
+        mut self,
+        mut decoder: Decoder,
+        mut read: impl FnMut(Vec<T>) -> bool,
+    ) -> io::Result<()> {
         loop {
             let mut words = Vec::new();
             while let Some(word) = decoder.next().map_err(broken)? {
@@ -79,25 +165,14 @@ pub async fn carry<T: DeserializeOwned>(
             if !words.is_empty() && !read(words) {
                 return Ok(());
             }
-            let arrived = timeout(patience, from.read_buf(decoder.buffer())).await;
-            if arrived.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))? == 0 {
-                return Ok(());
+            tokio::select! {
+                biased;
+                arrived = self.from.read_buf(decoder.buffer()) => {
+                    if arrived? == 0 { return Ok(()) }
+                }
+                _ = &mut self.hung_up => return Ok(()),
             }
         }
-    };
-    let writing = async move {
-        while let Some(mut bytes) = outbox.recv().await {
-            while let Ok(more) = outbox.try_recv() {
-                bytes.extend(more);
-            }
-            to.write_all(&bytes).await?;
-            to.flush().await?;
-        }
-        to.shutdown().await
-    };
-    tokio::select! {
-        done = reading => done,
-        done = writing => done,
     }
 }
 

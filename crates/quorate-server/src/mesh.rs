@@ -8,12 +8,13 @@ use std::time::Duration;
 use quorate_site::session::Terms;
 use quorate_wire::words::SiteId;
 use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Refusal, SiteWord, Who};
+use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, TcpStream, UnixListener};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{sleep, timeout};
 
 use crate::core::Event;
-use crate::link::{Stream, carry, read_one, write_one};
+use crate::link::{Stream, part, read_one, write_one};
 use crate::tls::{Tls, is_site};
 
 /// How long a stranger has to say who it is.
@@ -46,6 +47,12 @@ impl Mesh {
             }
             sleep(wait).await;
         }
+    }
+
+    /// Uses a connection in memory for as long as it lasts.
+    pub(crate) async fn keep_in_memory(self, peer: SiteId, link: DuplexStream) {
+        let done = self.carry_site(link, Decoder::default(), peer).await;
+        drop(done); // the other site has stopped
     }
 
     async fn dial(&self, peer: SiteId) -> io::Result<()> {
@@ -142,14 +149,14 @@ impl Mesh {
         match greeting.who {
             Who::Site { from, .. } => self.carry_site(stream, decoder, from).await,
             Who::Client(id) => {
-                let (outbox, written) = unbounded_channel();
                 let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-                drop(self.events.send(Event::ClientUp(id, number, outbox)));
+                let (line, ear) = part(stream);
+                drop(self.events.send(Event::ClientUp(id, number, line)));
                 let events = &self.events;
                 let said = |words: Vec<ClientWord>| {
                     events.send(Event::ClientSaid(id, number, words)).is_ok()
                 };
-                let done = carry(stream, decoder, written, self.patience(), said).await;
+                let done = ear.hear(decoder, said).await;
                 drop(self.events.send(Event::ClientDown(id, number)));
                 done
             }
@@ -183,18 +190,13 @@ impl Mesh {
         decoder: Decoder,
         peer: SiteId,
     ) -> io::Result<()> {
-        let (outbox, written) = unbounded_channel();
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        drop(self.events.send(Event::PeerUp(peer, number, outbox)));
+        let (line, ear) = part(stream);
+        drop(self.events.send(Event::PeerUp(peer, number, line)));
         let events = &self.events;
         let said = |words: Vec<SiteWord>| events.send(Event::PeerSaid(peer, number, words)).is_ok();
-        let done = carry(stream, decoder, written, self.patience(), said).await;
+        let done = ear.hear(decoder, said).await;
         drop(self.events.send(Event::PeerDown(peer, number)));
         done
-    }
-
-    /// How long a connection may be silent: renewals come three times as often.
-    fn patience(&self) -> Duration {
-        self.terms.lease.length()
     }
 }

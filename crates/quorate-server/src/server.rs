@@ -1,5 +1,6 @@
 //! A site that runs.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,9 +10,11 @@ use std::time::Duration;
 use quorate_site::Effect;
 use quorate_site::gate::{Host, HostEffect};
 use quorate_wire::words::SiteId;
+use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
 use crate::ServerError;
 use crate::clock::{self, Alarm};
@@ -22,20 +25,21 @@ use crate::local::Local;
 use crate::mesh::Mesh;
 use crate::tls::Tls;
 
-/// A site that runs, in a thread of its own.
+/// A site that runs.
 #[derive(Debug)]
 pub struct Server {
     events: UnboundedSender<Event>,
     local: Local,
-    address: SocketAddr,
+    address: Option<SocketAddr>,
     writes: Arc<AtomicU64>,
     lease: Duration,
     sites: usize,
+    /// Its own, if it has one.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Starts a site: its incarnation is on disk before this returns.
+    /// Starts a site in a thread of its own: its incarnation is on disk before this returns.
     ///
     /// # Errors
     ///
@@ -55,9 +59,61 @@ impl Server {
         config: &SiteConfig,
         listener: std::net::TcpListener,
     ) -> Result<Self, ServerError> {
-        let address = listener.local_addr().map_err(ServerError::System)?;
+        Self::start_apart(config, Sockets::Tcp(listener))
+    }
+
+    /// Starts all sites of a cluster in this process, each in a thread of its own, that talk in
+    /// memory and forget all when they stop: for tests of what uses them. Of the configuration
+    /// counts what is not about one site.
+    ///
+    /// # Errors
+    ///
+    /// The configuration cannot be used.
+    pub fn start_in_memory(sites: usize, config: &SiteConfig) -> Result<Vec<Self>, ServerError> {
+        let addresses: Vec<String> = (1..=sites).map(|site| format!("127.0.0.1:{site}")).collect();
+        let configs: Vec<SiteConfig> = (1..=sites)
+            .map(|site| SiteConfig { site, sites: addresses.clone(), ..config.clone() })
+            .collect();
+        configs.iter().try_for_each(SiteConfig::check)?;
+        let start = |(config, links)| Self::start_apart(config, Sockets::Memory(links));
+        configs.iter().zip(memory_links(sites)).map(start).collect()
+    }
+
+    fn start_apart(config: &SiteConfig, sockets: Sockets) -> Result<Self, ServerError> {
+        let (mut server, site) = Self::prepare(config, sockets)?;
+        let (ready, started) = std::sync::mpsc::channel();
+        let name = format!("site {}", config.me());
+        let run = move || run(site, &ready);
+        let thread = thread::Builder::new().name(name).spawn(run).map_err(ServerError::System)?;
+        started.recv().expect("the thread says how it went")?;
+        server.thread = Some(thread);
+        Ok(server)
+    }
+
+    /// Starts a site among the tasks of the runtime we are in: callers there reach it without a
+    /// change of threads. It stands still while that runtime does, and loses its leases when that
+    /// takes too long.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::start`].
+    pub fn start_here(config: &SiteConfig) -> Result<Self, ServerError> {
+        config.check()?;
+        let (server, site) = Self::prepare(config, Sockets::Tcp(listen(config)?))?;
+        tokio::spawn(site.open()?.run());
+        Ok(server)
+    }
+
+    /// All that is needed, and not yet running.
+    fn prepare(config: &SiteConfig, sockets: Sockets) -> Result<(Self, Unopened), ServerError> {
         let tls = config.tls.as_ref().map(Tls::read).transpose()?;
-        let store = Store::open(&config.data)?;
+        let (address, store) = match &sockets {
+            Sockets::Tcp(listener) => {
+                let address = listener.local_addr().map_err(ServerError::System)?;
+                (Some(address), Store::open(&config.data)?)
+            }
+            Sockets::Memory(_) => (None, Store::in_memory()?),
+        };
         let problem = |why| ServerError::Disk(config.data.clone(), why);
         let disk = store.read().map_err(problem)?;
         let (host, effects) = Host::start(clock::now(), config.site_config()?, disk);
@@ -66,7 +122,6 @@ impl Server {
                 store.write(disk).map_err(problem)?;
             }
         }
-        let writes = store.writes();
         let (events, inbox) = unbounded_channel();
         let mesh = Mesh {
             me: config.me(),
@@ -76,22 +131,17 @@ impl Server {
             events: events.clone(),
             numbers: Arc::default(),
         };
-        let sockets = Sockets { listener, unix: config.unix.clone() };
-        let (host, store) = (Box::new(host), Box::new(store));
-        let (ready, started) = std::sync::mpsc::channel();
-        let name = format!("site {}", config.me());
-        let run = move || run(&mesh, sockets, *host, *store, inbox, &ready);
-        let thread = thread::Builder::new().name(name).spawn(run).map_err(ServerError::System)?;
-        started.recv().expect("the thread says how it went")?;
-        Ok(Self {
+        let server = Self {
             local: Local::new(events.clone()),
             events,
             address,
-            writes,
+            writes: store.writes(),
             lease: config.terms()?.lease.length(),
             sites: config.sites.len(),
-            thread: Some(thread),
-        })
+            thread: None,
+        };
+        let (host, store) = (Box::new(host), Box::new(store));
+        Ok((server, Unopened { mesh, sockets, unix: config.unix.clone(), host, store, inbox }))
     }
 
     /// A way to the site for callers in this process.
@@ -99,8 +149,8 @@ impl Server {
         self.local.clone()
     }
 
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
+    /// Where it listens, unless it is one of a cluster [in memory](Self::start_in_memory).
+    pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
@@ -124,35 +174,23 @@ impl Server {
         self.events.closed().await;
     }
 
-    /// Stops it: what callers in this process hold is given back.
-    pub fn stop(mut self) {
-        self.stop_now();
-    }
-
-    fn stop_now(&mut self) {
+    /// Stops it, and waits until it has: what callers in this process hold is given back.
+    pub async fn stop(mut self) {
         let (done, stopped) = oneshot::channel();
         if self.events.send(Event::Stop(done)).is_ok() {
-            drop(stopped.blocking_recv());
+            drop(stopped.await);
         }
         if let Some(thread) = self.thread.take() {
-            drop(thread.join());
+            drop(thread.join()); // it has nothing left to do
         }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            let (done, _) = oneshot::channel();
-            drop(self.events.send(Event::Stop(done)));
-            drop(thread); // it ends by itself
-        }
+        let (done, _) = oneshot::channel();
+        drop(self.events.send(Event::Stop(done))); // it ends by itself, or has
     }
-}
-
-struct Sockets {
-    listener: std::net::TcpListener,
-    unix: Option<std::path::PathBuf>,
 }
 
 fn listen(config: &SiteConfig) -> Result<std::net::TcpListener, ServerError> {
@@ -170,45 +208,80 @@ fn listen(config: &SiteConfig) -> Result<std::net::TcpListener, ServerError> {
 }
 
 /// The thread of a site.
-fn run(
-    mesh: &Mesh,
-    sockets: Sockets,
-    host: Host,
-    store: Store,
-    inbox: UnboundedReceiver<Event>,
-    ready: &std::sync::mpsc::Sender<Result<(), ServerError>>,
-) {
+fn run(site: Unopened, ready: &std::sync::mpsc::Sender<Result<(), ServerError>>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return drop(ready.send(Err(ServerError::System(error)))),
     };
     runtime.block_on(async {
-        let events = mesh.events.clone();
-        let disk = store.into_thread(move |saved| drop(events.send(Event::Saved(saved))));
-        match open(mesh, sockets) {
-            Err(error) => return drop(ready.send(Err(error))),
-            Ok(alarm) => {
+        match site.open() {
+            Err(error) => drop(ready.send(Err(error))),
+            Ok(core) => {
                 drop(ready.send(Ok(())));
-                Core::new(host, inbox, disk, alarm).run().await;
+                core.run().await;
             }
         }
     });
 }
 
-fn open(mesh: &Mesh, sockets: Sockets) -> Result<Alarm, ServerError> {
-    let system = ServerError::System;
-    sockets.listener.set_nonblocking(true).map_err(system)?;
-    let listener = TcpListener::from_std(sockets.listener).map_err(system)?;
-    tokio::spawn(mesh.clone().accept(listener));
-    if let Some(path) = sockets.unix {
-        drop(std::fs::remove_file(&path)); // of a former life
-        let problem = |error: std::io::Error| ServerError::Disk(path.clone(), error.to_string());
-        tokio::spawn(mesh.clone().accept_unix(UnixListener::bind(&path).map_err(problem)?));
+/// How a site reaches the others.
+enum Sockets {
+    /// It listens here, and dials.
+    Tcp(std::net::TcpListener),
+    /// These connections are all there are.
+    Memory(Vec<(SiteId, DuplexStream)>),
+}
+
+/// A connection in memory for each two of so many sites, by site.
+fn memory_links(sites: usize) -> Vec<Vec<(SiteId, DuplexStream)>> {
+    let mut links: Vec<Vec<_>> = (0..sites).map(|_| Vec::new()).collect();
+    for (one, other) in (0..sites).flat_map(|one| (0..one).map(move |other| (one, other))) {
+        let (here, there) = tokio::io::duplex(1 << 16);
+        links[one].push((SiteId::new(other), here));
+        links[other].push((SiteId::new(one), there));
     }
-    let others = SiteId::all(mesh.addresses.len()).filter(|peer| *peer > mesh.me);
-    for peer in others {
-        tokio::spawn(mesh.clone().keep(peer));
+    links
+}
+
+/// A site whose sockets nobody serves yet.
+struct Unopened {
+    mesh: Mesh,
+    sockets: Sockets,
+    unix: Option<std::path::PathBuf>,
+    host: Box<Host>,
+    store: Box<Store>,
+    inbox: UnboundedReceiver<Event>,
+}
+
+impl Unopened {
+    /// Serves them, in the runtime we are in.
+    fn open(self) -> Result<Core, ServerError> {
+        let (mesh, system) = (self.mesh, ServerError::System);
+        let alarm = Alarm::new().map_err(system)?;
+        let mut doors = JoinSet::new();
+        match self.sockets {
+            Sockets::Tcp(listener) => {
+                listener.set_nonblocking(true).map_err(system)?;
+                let listener = TcpListener::from_std(listener).map_err(system)?;
+                doors.spawn(mesh.clone().accept(listener));
+                for peer in SiteId::all(mesh.addresses.len()).filter(|peer| *peer > mesh.me) {
+                    doors.spawn(mesh.clone().keep(peer));
+                }
+            }
+            Sockets::Memory(links) => {
+                for (peer, link) in links {
+                    doors.spawn(mesh.clone().keep_in_memory(peer, link));
+                }
+            }
+        }
+        if let Some(path) = self.unix {
+            drop(std::fs::remove_file(&path)); // of a former life
+            let problem = |error: io::Error| ServerError::Disk(path.clone(), error.to_string());
+            doors.spawn(mesh.clone().accept_unix(UnixListener::bind(&path).map_err(problem)?));
+        }
+        let (events, patience) = (mesh.events, mesh.terms.lease.length());
+        let disk = self.store.into_thread(move |saved| drop(events.send(Event::Saved(saved))));
+        Ok(Core::new(*self.host, self.inbox, disk, alarm, (doors, patience)))
     }
-    Alarm::new().map_err(system)
 }

@@ -40,6 +40,11 @@ fn granted(told: &mut UnboundedReceiver<Told>) -> Fence {
     }
 }
 
+fn stop(server: Server) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(server.stop());
+}
+
 #[test]
 fn a_lock_passes_between_sites_and_no_grant_waits_for_the_disk() {
     let folder = tempfile::tempdir().unwrap();
@@ -61,7 +66,7 @@ fn a_lock_passes_between_sites_and_no_grant_waits_for_the_disk() {
     }
     let after: Vec<u64> = servers.iter().map(Server::disk_writes).collect();
     assert_eq!(before, after, "no sync on the way to a grant");
-    servers.into_iter().for_each(Server::stop);
+    servers.into_iter().for_each(stop);
 }
 
 #[test]
@@ -71,7 +76,7 @@ fn a_site_that_stops_is_followed_and_comes_back() {
     let (_, mut told) = claim(&servers[0].local());
     let first = granted(&mut told);
     let (_, mut next) = claim(&servers[1].local());
-    servers.remove(0).stop();
+    stop(servers.remove(0));
     assert!(granted(&mut next) > first);
     assert!(matches!(told.blocking_recv(), Some(Told::Lost(_))), "the caller is told");
 }

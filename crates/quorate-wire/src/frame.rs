@@ -10,6 +10,9 @@ pub const MAX_FRAME: usize = 1 << 20;
 
 const HEADER: usize = 4;
 
+/// How much is read at a time, at least.
+const ROOM: usize = 4096;
+
 /// What can be wrong with bytes. The connection they came on cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
@@ -87,6 +90,7 @@ impl Decoder {
     /// Room for bytes that arrive, to be filled by a reader and counted by its caller.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.tidy();
+        self.bytes.reserve(ROOM);
         &mut self.bytes
     }
 

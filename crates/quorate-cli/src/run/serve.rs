@@ -56,8 +56,8 @@ impl Serve {
             _ => Failure::service(error),
         })?;
         tracing::info!(cluster = config.cluster, site = config.site, sites,
-            address = %server.address(), tls = config.tls.is_some(), "the site runs");
-        let ended = block_on(async {
+            address = ?server.address(), tls = config.tls.is_some(), "the site runs");
+        block_on(async {
             let mut signals = Signals::new().map_err(Failure::service)?;
             tokio::select! {
                 signal = signals.next() => tracing::info!(%signal, "the site stops"),
@@ -65,10 +65,9 @@ impl Serve {
                     return Err(Failure::Service("the site has stopped; the log says why".into()));
                 }
             }
+            server.stop().await;
             Ok(Verdict::Clean)
-        });
-        server.stop();
-        ended
+        })
     }
 
     fn log(&self) {

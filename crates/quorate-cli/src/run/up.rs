@@ -72,11 +72,12 @@ impl Up {
             }
             say_lines(&self.greeting(&sites))?;
             signals.next().await;
+            for server in servers {
+                server.stop().await;
+            }
+            say_lines(&["stopped".into()])?;
             Ok(Verdict::Clean)
-        })?;
-        servers.into_iter().for_each(Server::stop);
-        say_lines(&["stopped".into()])?;
-        Ok(Verdict::Clean)
+        })
     }
 
     fn addresses(&self) -> Result<Vec<String>, Failure> {

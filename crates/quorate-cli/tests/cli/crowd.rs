@@ -53,7 +53,7 @@ async fn visit(address: String, history: Arc<Mutex<Vec<Event>>>) {
     tokio::task::yield_now().await;
     assert!(guard.is_valid());
     history.lock().unwrap().push(Event::Leaves(fence));
-    guard.release().await;
+    guard.release().await.unwrap();
     assert!(cluster.heard(Duration::from_secs(20)).await);
 }
 
@@ -97,7 +97,7 @@ fn fences_grow_over_a_thousand_grants_with_kills_in_between() {
                 let guard = cluster.mutex("hot").unwrap().lock().await.unwrap();
                 assert!(guard.fence().0 > last, "{} comes after {last}", guard.fence());
                 last = guard.fence().0;
-                guard.release().await;
+                guard.release().await.unwrap();
             }
             // It is held when its site is killed, and nobody hears of its end.
             let guard = cluster.mutex("hot").unwrap().lock().await.unwrap();

@@ -1,6 +1,6 @@
 //! All sessions of one site, in both roles.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_protocol::{SessionNo, Tick};
 use quorate_quorum::SiteId;
@@ -76,7 +76,11 @@ pub struct Sessions<M> {
     /// The time of the latest step.
     now: Tick,
     peers: BTreeMap<SiteId, Peer<M>>,
+    /// What is due when: ties by site, and our session there before its session here.
+    due: BTreeSet<Due>,
 }
+
+type Due = (Tick, SiteId, Half);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Peer<M> {
@@ -98,9 +102,11 @@ impl<M: Clone> Sessions<M> {
     ) -> (Self, Vec<Effect<M>>) {
         let durable = disk.reborn();
         let peers = peers.into_iter().filter(|(peer, _)| *peer != me);
-        let peers = peers.map(|(peer, roles)| (peer, Peer::new(peer, roles))).collect();
+        let peers: BTreeMap<SiteId, Peer<M>> =
+            peers.map(|(peer, roles)| (peer, Peer::new(peer, roles))).collect();
         let quarantined_until = disk.quarantine(now, terms.drift);
-        let site = Self { me, terms, durable, quarantined_until, now, peers };
+        let due = peers.iter().flat_map(|(site, peer)| peer.due(*site)).flatten().collect();
+        let site = Self { me, terms, durable, quarantined_until, now, peers, due };
         (site, vec![Effect::Persist(durable)])
     }
 
@@ -127,7 +133,7 @@ impl<M: Clone> Sessions<M> {
 
     /// When [`Sessions::step`] must be called at the latest.
     pub fn deadline(&self) -> Option<Tick> {
-        self.first().map(|(when, ..)| when)
+        self.due.first().map(|(when, ..)| *when)
     }
 
     /// Our session at `site`; `None` if there is none, as with ourselves.
@@ -170,25 +176,13 @@ impl<M: Clone> Sessions<M> {
         self.peers.get(&from)?.client.as_ref()?.handed(self.terms.drift, down)
     }
 
-    /// What is due first: ties by site, and our session there before its session here.
-    fn first(&self) -> Option<(Tick, SiteId, Half)> {
-        let ends = self.peers.iter().flat_map(|(site, peer)| {
-            let client = peer.client.as_ref().and_then(ClientEnd::deadline);
-            let server = peer.server.as_ref().and_then(ServerEnd::deadline);
-            let client = client.map(|when| (when, *site, Half::Requester));
-            [client, server.map(|when| (when, *site, Half::Arbiter))]
-        });
-        ends.flatten().min()
-    }
-
     fn on_deadlines(&mut self, out: &mut Vec<Effect<M>>) {
-        while let Some((_, site, half)) = self.first().filter(|(when, ..)| *when <= self.now) {
-            let (at, peer) = self.with(site).expect("it has a deadline");
-            match (half, &mut peer.client, &mut peer.server) {
+        while let Some(&(_, site, half)) = self.due.first().filter(|(when, ..)| *when <= self.now) {
+            self.with(site, |at, peer| match (half, &mut peer.client, &mut peer.server) {
                 (Half::Requester, Some(client), _) => client.on_deadline(at, out),
                 (Half::Arbiter, _, Some(server)) => server.on_deadline(at, out),
                 _ => unreachable!("the end that has a deadline exists"),
-            }
+            });
         }
     }
 
@@ -196,17 +190,15 @@ impl<M: Clone> Sessions<M> {
         match input {
             Input::Time => {}
             Input::Up(site) => {
-                if let Some((at, peer)) = self.with(site) {
+                self.with(site, |at, peer| {
                     peer.on_down();
                     if let Some(client) = &mut peer.client {
                         client.on_up(at, out);
                     }
-                }
+                });
             }
             Input::Down(site) => {
-                if let Some((_, peer)) = self.with(site) {
-                    peer.on_down();
-                }
+                self.with(site, |_, peer| peer.on_down());
             }
             Input::Packet(site, packet) => self.on_packet(site, packet, out),
             Input::Send(site, half, payload, bytes) => self.send((site, half), payload, bytes, out),
@@ -217,11 +209,79 @@ impl<M: Clone> Sessions<M> {
         if let Packet::Hello(_) = packet {
             self.agree_to_lease(out);
         }
-        let Some((at, peer)) = self.with(site) else {
+        if !self.peers.contains_key(&site) {
             return out.push(Effect::Note(site, "ignored: it is no peer"));
+        }
+        self.with(site, |at, peer| peer.on_packet(at, packet, site, out));
+    }
+
+    /// Sends a payload as [`Input::Send`] does, between two steps of the same time.
+    pub(crate) fn send(
+        &mut self,
+        (site, half): (SiteId, Half),
+        payload: M,
+        bytes: usize,
+        out: &mut Vec<Effect<M>>,
+    ) {
+        if site == self.me {
+            return out.push(Effect::Deliver(site, half, SessionNo(0), payload));
+        }
+        if !self.peers.contains_key(&site) {
+            return out.push(Effect::Note(site, "not sent: it is no peer"));
+        }
+        self.with(site, |_, peer| match (half, &mut peer.client, &mut peer.server) {
+            (Half::Arbiter, Some(client), _) => client.send(payload, bytes, out),
+            (Half::Requester, _, Some(server)) => server.send(payload, bytes, out),
+            _ => out.push(Effect::Note(site, "not sent: there can be no such session")),
+        });
+    }
+
+    /// Has the lease we grant on disk before the Welcome that grants it.
+    fn agree_to_lease(&mut self, out: &mut Vec<Effect<M>>) {
+        let length = self.terms.lease.length();
+        if length > self.durable.lease_max {
+            self.durable.lease_max = length;
+            out.push(Effect::Persist(self.durable));
+        }
+    }
+
+    /// Does something with the sessions of a peer, if `site` is one, and notes what is due then.
+    fn with(&mut self, site: SiteId, deed: impl FnOnce(At<'_>, &mut Peer<M>)) {
+        let Some(peer) = self.peers.get_mut(&site) else { return };
+        let before = peer.due(site);
+        let at = At {
+            now: self.now,
+            terms: &self.terms,
+            incarnation: self.durable.incarnation,
+            quarantined_until: self.quarantined_until,
         };
+        deed(at, peer);
+        for (old, new) in before.into_iter().zip(peer.due(site)).filter(|(old, new)| old != new) {
+            old.map(|old| self.due.remove(&old));
+            self.due.extend(new);
+        }
+    }
+}
+
+impl<M: Clone> Peer<M> {
+    fn new(peer: SiteId, roles: Roles) -> Self {
+        Self {
+            client: (roles != Roles::Server).then(|| ClientEnd::new(peer)),
+            server: (roles != Roles::Client).then(|| ServerEnd::new(peer)),
+        }
+    }
+
+    /// When something is due at either end.
+    fn due(&self, site: SiteId) -> [Option<Due>; 2] {
+        let client = self.client.as_ref().and_then(ClientEnd::deadline);
+        let server = self.server.as_ref().and_then(ServerEnd::deadline);
+        let client = client.map(|when| (when, site, Half::Requester));
+        [client, server.map(|when| (when, site, Half::Arbiter))]
+    }
+
+    fn on_packet(&mut self, at: At<'_>, packet: Packet<M>, site: SiteId, out: &mut Vec<Effect<M>>) {
         if packet.is_from_client() {
-            let Some(server) = &mut peer.server else {
+            let Some(server) = &mut self.server else {
                 return out.push(Effect::Note(site, "ignored: it can have no session here"));
             };
             match packet {
@@ -234,7 +294,7 @@ impl<M: Clone> Sessions<M> {
                 _ => unreachable!("the rest is a server's"),
             }
         } else {
-            let Some(client) = &mut peer.client else {
+            let Some(client) = &mut self.client else {
                 return out.push(Effect::Note(site, "ignored: we want no session there"));
             };
             match packet {
@@ -248,58 +308,6 @@ impl<M: Clone> Sessions<M> {
                 Packet::DownTo(number, received) => client.on_received(number, received, out),
                 _ => unreachable!("the rest is a client's"),
             }
-        }
-    }
-
-    /// Sends a payload as [`Input::Send`] does, between two steps of the same time.
-    pub(crate) fn send(
-        &mut self,
-        (site, half): (SiteId, Half),
-        payload: M,
-        bytes: usize,
-        out: &mut Vec<Effect<M>>,
-    ) {
-        let me = self.me;
-        let Some((_, peer)) = self.with(site) else {
-            let none = SessionNo(0);
-            return out.push(if site == me {
-                Effect::Deliver(me, half, none, payload)
-            } else {
-                Effect::Note(site, "not sent: it is no peer")
-            });
-        };
-        match (half, &mut peer.client, &mut peer.server) {
-            (Half::Arbiter, Some(client), _) => client.send(payload, bytes, out),
-            (Half::Requester, _, Some(server)) => server.send(payload, bytes, out),
-            _ => out.push(Effect::Note(site, "not sent: there can be no such session")),
-        }
-    }
-
-    /// Has the lease we grant on disk before the Welcome that grants it.
-    fn agree_to_lease(&mut self, out: &mut Vec<Effect<M>>) {
-        let length = self.terms.lease.length();
-        if length > self.durable.lease_max {
-            self.durable.lease_max = length;
-            out.push(Effect::Persist(self.durable));
-        }
-    }
-
-    fn with(&mut self, site: SiteId) -> Option<(At<'_>, &mut Peer<M>)> {
-        let at = At {
-            now: self.now,
-            terms: &self.terms,
-            incarnation: self.durable.incarnation,
-            quarantined_until: self.quarantined_until,
-        };
-        Some((at, self.peers.get_mut(&site)?))
-    }
-}
-
-impl<M: Clone> Peer<M> {
-    fn new(peer: SiteId, roles: Roles) -> Self {
-        Self {
-            client: (roles != Roles::Server).then(|| ClientEnd::new(peer)),
-            server: (roles != Roles::Client).then(|| ServerEnd::new(peer)),
         }
     }
 

@@ -43,9 +43,7 @@ impl Hold<'_> {
             Ok(()) if command.is_empty() => self.wait().await,
             Ok(()) => self.supervise(command).await,
         };
-        let in_time = self.guard.is_valid();
-        self.guard.release().await;
-        if in_time {
+        if self.guard.release().await.is_ok() {
             self.cluster.heard(FAREWELL).await;
         }
         answer

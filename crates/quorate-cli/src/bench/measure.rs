@@ -1,0 +1,197 @@
+//! The workloads.
+
+use std::time::Duration;
+
+use quorate_server::clock;
+
+use super::fleet::{Fleet, Via};
+use super::order::{Load, Order, Report, Seen, Turn};
+use super::row::{Row, hand_overs, jain, quantiles};
+use crate::answer::Failure;
+
+/// How long everything takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// For how long a workload is measured.
+    pub(super) window: Duration,
+    /// For how long the raw figure is taken, before a workload and after it.
+    pub(super) raw: Duration,
+    /// How often a holder is killed.
+    pub(super) kills: usize,
+    /// The length of a lease.
+    pub(super) lease: Duration,
+}
+
+/// How long callers run before they are measured.
+const WARM_UP: Duration = Duration::from_millis(100);
+
+/// What is asked of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Workload {
+    /// Bytes to another process and back.
+    RoundTrip,
+    /// Bytes to as many others as the protocol asks, and back from all of them.
+    FanOut,
+    /// One caller, one lock.
+    Uncontended,
+    /// Many callers, one lock, nothing done inside.
+    HandOver(usize),
+    /// The lock is kept for 10 ms, and so many wait for it.
+    Kept(usize),
+    /// Many callers, each with a lock of its own.
+    Names(usize),
+    /// A holder is killed, and another one waits.
+    Kill,
+    /// Nothing.
+    Idle,
+}
+
+impl Workload {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Workload::RoundTrip => "raw round trip",
+            Workload::FanOut => "raw fan-out",
+            Workload::Uncontended => "uncontended",
+            Workload::HandOver(_) => "hand-over",
+            Workload::Kept(_) => "hand-over, kept 10 ms",
+            Workload::Names(_) => "independent names",
+            Workload::Kill => "kill -9 of a holder",
+            Workload::Idle => "idle",
+        }
+    }
+
+    fn callers(self) -> usize {
+        match self {
+            Workload::RoundTrip | Workload::FanOut | Workload::Idle => 0,
+            Workload::Uncontended => 1,
+            Workload::Kill => 2,
+            Workload::Kept(waiting) => waiting + 1,
+            Workload::HandOver(callers) | Workload::Names(callers) => callers,
+        }
+    }
+
+    /// How many others the raw figure asks that it is compared with.
+    fn others(self, sites: usize) -> usize {
+        match self {
+            Workload::FanOut | Workload::Uncontended | Workload::Names(_) => sites / 2,
+            _ => 1,
+        }
+    }
+}
+
+/// Runs a workload on a cluster.
+pub(super) fn measure(
+    fleet: &mut Fleet,
+    via: Via,
+    workload: Workload,
+    pace: Pace,
+) -> Result<Row, Failure> {
+    let sites = fleet.sites.len();
+    let (name, callers) = (workload.name(), workload.callers());
+    let mut row = Row { workload: name, sites, callers, via: via.name(), ..Row::default() };
+    if workload == Workload::Kill {
+        kill(fleet, via, pace, &mut row)?;
+        return Ok(row);
+    }
+    let others = workload.others(sites);
+    let mut raw = rounds(fleet, others, pace)?;
+    match workload {
+        Workload::RoundTrip | Workload::FanOut => {
+            row.via = "raw";
+            row.set_times(&raw);
+            row.compare(row.p50_us);
+        }
+        _ => {
+            let seen = run(fleet, workload, pace)?;
+            raw.extend(rounds(fleet, others, pace)?);
+            fill(&mut row, workload, pace, seen);
+            row.compare(quantiles(&raw).map(|raw| raw.0));
+        }
+    }
+    Ok(row)
+}
+
+/// The first site's process sends to the next ones and waits.
+fn rounds(fleet: &mut Fleet, others: usize, pace: Pace) -> Result<Vec<u64>, Failure> {
+    let echoes = fleet.sites[1..=others].iter().map(|worker| worker.echo().to_owned()).collect();
+    let until = (clock::now() + pace.raw).0;
+    match fleet.sites[0].ask(&Order::Raw { echoes, until })? {
+        Report::Raw(times) => Ok(times),
+        other => Err(Failure::Service(format!("a process of the bench answers {other:?}"))),
+    }
+}
+
+/// Lets callers run, spread over the sites; what they saw at each.
+fn run(fleet: &mut Fleet, workload: Workload, pace: Pace) -> Result<Vec<Seen>, Failure> {
+    let (from, keep_us) = (clock::now() + WARM_UP, matches!(workload, Workload::Kept(_)));
+    let (to, keep_us) = (from + pace.window, if keep_us { 10_000 } else { 0 });
+    let sites = fleet.sites.len();
+    let load = |site: usize, here: bool| {
+        let mine = (site..workload.callers()).step_by(sites).filter(|_| here);
+        let name = |caller: usize| match workload {
+            Workload::Names(_) => format!("name {caller}"),
+            _ => "bench".to_owned(),
+        };
+        let names = mine.map(name).collect();
+        Order::Load(Load { names, keep_us, from: from.0, to: to.0 })
+    };
+    let apart = !fleet.clients.is_empty(); // then a site's process has no callers
+    for (place, worker) in fleet.sites.iter_mut().enumerate() {
+        worker.tell(&load(place, !apart))?;
+    }
+    for (place, worker) in fleet.clients.iter_mut().enumerate() {
+        worker.tell(&load(place, true))?;
+    }
+    let mut all = Vec::new();
+    for worker in fleet.sites.iter_mut().chain(&mut fleet.clients) {
+        match worker.hear()? {
+            Report::Load(seen) => all.push(seen),
+            other => return Err(Failure::Service(format!("the bench hears {other:?}"))),
+        }
+    }
+    Ok(all)
+}
+
+/// Works out what the callers saw.
+fn fill(row: &mut Row, workload: Workload, pace: Pace, seen: Vec<Seen>) {
+    let cpu = seen.iter().map(|seen| seen.cpu).sum::<u64>() as f64 / 1000.0;
+    let window = pace.window.as_secs_f64();
+    let shares: Vec<usize> =
+        seen.iter().map(|seen| seen.turns.len()).filter(|&turns| turns > 0).collect();
+    let turns: Vec<Turn> = seen.into_iter().flat_map(|seen| seen.turns).collect();
+    if workload == Workload::Idle {
+        row.cpu_percent = Some(cpu / 10_000.0 / window);
+        return;
+    }
+    let pairs = turns.len() as f64;
+    row.pairs_per_s = Some(pairs / window);
+    row.cpu_us_per_pair = (pairs > 0.0).then(|| cpu / pairs);
+    row.jain = (workload.callers() > 1).then(|| jain(&shares)).flatten();
+    row.set_times(&match workload {
+        Workload::HandOver(_) | Workload::Kept(_) => hand_overs(turns),
+        _ => turns.iter().map(|turn| turn.granted - turn.asked).collect(),
+    });
+}
+
+/// Kills the process of a holder again and again; how long the next one had to wait.
+fn kill(fleet: &mut Fleet, via: Via, pace: Pace, row: &mut Row) -> Result<(), Failure> {
+    let (held, mut times) = (Order::Hold("killed".into()), Vec::new());
+    for _ in 0..pace.kills {
+        fleet.callers()[0].ask(&held)?;
+        fleet.callers()[1].tell(&held)?;
+        let start = clock::now().0;
+        fleet.callers()[0].kill();
+        match fleet.callers()[1].hear()? {
+            Report::Held(at) => times.push(at.saturating_sub(start)),
+            other => return Err(Failure::Service(format!("the bench hears {other:?}"))),
+        }
+        fleet.callers()[1].ask(&Order::Release)?;
+        match via {
+            Via::Socket => fleet.clients[0] = fleet.start_client(0)?,
+            Via::Embedded | Via::Thread => fleet.sites[0] = fleet.start_site(0)?,
+        }
+    }
+    row.set_times(&times);
+    row.leases = row.p50_us.map(|p50| p50 / 1e6 / pace.lease.as_secs_f64());
+    Ok(())
+}
