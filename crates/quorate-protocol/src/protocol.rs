@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Display};
 use std::hash::Hash;
 
-use quorate_quorum::SiteId;
+use quorate_quorum::{QuorumSystem, SiteId};
 
 use crate::pool::Units;
 use crate::{Basis, ClaimId, Out, SessionNo, Shared, Tick, Ticket, View};
@@ -45,6 +45,12 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
 
     /// What a grant rests on: permissions of a quorum, or one giver's word.
     fn rests_on(&self, claim: ClaimId) -> Basis;
+
+    /// The quorums of which a claim needs one: those of the cluster, unless it depends on what is
+    /// asked for.
+    fn quorums<'a>(&'a self, site: &'a Shared, _claim: ClaimId) -> &'a dyn QuorumSystem {
+        site.quorums()
+    }
 
     /// Who is inside, who waits in which place, who blocks whom: for `show` and `explain`.
     fn view(&self) -> View;

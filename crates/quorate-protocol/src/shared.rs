@@ -69,9 +69,19 @@ impl Shared {
         self.turn = self.turn_of(hash);
     }
 
-    /// Whether `sites` contain a quorum for a resource with this hash of its name.
-    pub fn is_quorum_for(&self, hash: u64, sites: &SiteSet) -> bool {
-        Choice::new(self, &*self.quorums, self.turn_of(hash)).is_quorum(sites)
+    /// Whether `sites` contain one of `quorums`, as a resource with this hash of its name turns them.
+    pub fn is_quorum_of(&self, quorums: &dyn QuorumSystem, hash: u64, sites: &SiteSet) -> bool {
+        Choice::new(self, quorums, self.turn_of(hash)).is_quorum(sites)
+    }
+
+    /// Whether one of `quorums` can be asked now for a resource with this hash of its name.
+    pub fn can_ask(&self, quorums: &dyn QuorumSystem, hash: u64) -> bool {
+        Choice::new(self, quorums, self.turn_of(hash)).quorum().is_some()
+    }
+
+    /// The quorums of the cluster.
+    pub fn quorums(&self) -> &dyn QuorumSystem {
+        &*self.quorums
     }
 
     /// The number after which the loans of a new resource begin: no loan of one that had its name

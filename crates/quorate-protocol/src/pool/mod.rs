@@ -23,7 +23,7 @@ mod requester;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use quorate_quorum::{Arbiters, SiteId};
+use quorate_quorum::{Arbiters, QuorumSystem, SiteId};
 
 use self::arbiter::Arbiter;
 use self::family::Family;
@@ -158,6 +158,13 @@ impl Protocol for Pool {
 
     fn rests_on(&self, claim: ClaimId) -> Basis {
         self.requester.vouchers(claim).map_or(Basis::Nothing, Basis::Permissions)
+    }
+
+    fn quorums<'a>(&'a self, site: &'a Shared, claim: ClaimId) -> &'a dyn QuorumSystem {
+        match self.requester.units(claim) {
+            Some(units) => self.requester.family.of(units),
+            None => site.quorums(),
+        }
     }
 
     fn view(&self) -> View {

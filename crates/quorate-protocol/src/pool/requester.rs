@@ -106,6 +106,11 @@ impl Requester {
         Ok(())
     }
 
+    /// How many units a claim asks for; `None` if it is over.
+    pub(super) fn units(&self, claim: ClaimId) -> Option<u32> {
+        self.requests.get(&claim).map(|request| request.units.count)
+    }
+
     /// An arbiter lets us use more fences.
     pub(super) fn on_raised(
         &mut self,

@@ -6,11 +6,13 @@ use quorate_protocol::{Fence, Tick};
 
 use crate::Name;
 use crate::claim::Card;
+use crate::registry::Want;
 
 /// A call that is not over.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) name: Name,
+    pub(super) want: Want,
     pub(super) card: Card,
     /// Since when it has waited, or has been inside.
     pub(super) since: Tick,
