@@ -86,7 +86,7 @@ fn every_reason_to_ignore_a_message_is_shown() {
         "mutex session: there is no request",
         "mutex transfer: the loan is over",
         "mutex transfer: the request is over",
-        "pool cancel: the request is inside",
+        "pool cancel: the request is inside, or about to enter",
         "pool cancel: the request is over",
         "pool cancelled: the loan is over already",
         "pool ok: the loan is known already, or was given back",

@@ -84,6 +84,16 @@ fn bad_input_is_named_with_its_line_and_what_was_expected() {
             "line 2: unknown property `hearts`; expected one of contract, exclusion, \
              fences grow, progress, units, vacancy",
         ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(complaint(text), expected);
+        assert!(run(text).unwrap_err().is_bad_input(), "{text}");
+    }
+}
+
+#[test]
+fn bad_claims_and_quorums_of_a_pool_are_named() {
+    let cases = [
         ("sites 3\norder any", "line 2: a mutex needs `order fifo`"),
         (
             "protocol pool\nsites 3\n1 acquires",
@@ -110,7 +120,6 @@ fn bad_input_is_named_with_its_line_and_what_was_expected() {
     ];
     for (text, expected) in cases {
         assert_eq!(complaint(text), expected);
-        assert!(run(text).unwrap_err().is_bad_input(), "{text}");
     }
 }
 
