@@ -48,7 +48,7 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
 
     /// The quorums of which a claim needs one: those of the cluster, unless it depends on what is
     /// asked for.
-    fn quorums<'a>(&'a self, site: &'a Shared, _claim: ClaimId) -> &'a dyn QuorumSystem {
+    fn quorums_of<'a>(&'a self, site: &'a Shared, _claim: ClaimId) -> &'a dyn QuorumSystem {
         site.quorums()
     }
 

@@ -143,6 +143,8 @@ pub struct Settings {
     pub undone: Option<Erratum>,
     /// Of pools.
     pub pool: pool::Options,
+    /// The repair of pools that is undone; `None` outside tests.
+    pub pool_undone: Option<pool::errata::Erratum>,
 }
 
 /// A protocol as the site layer drives it.
@@ -215,7 +217,7 @@ impl Registered for Pool {
 
     fn claim(want: &Want) -> Option<pool::Claim> {
         match *want {
-            Want::Pool { units, numbered: _ } => Some(pool::Claim { units }),
+            Want::Pool { units, numbered } => Some(pool::Claim { units, numbered }),
             Want::Mutex => None,
         }
     }
@@ -225,10 +227,29 @@ impl Registered for Pool {
     }
 
     fn got(grant: &pool::Grant) -> Got {
-        {
-            let _ = grant;
-            Got::Pool(BTreeSet::new())
-        }
+        Got::Pool(grant.numbers.clone())
+    }
+}
+
+impl Registered for pool::errata::Unrepaired {
+    fn speech(message: pool::Message) -> Speech {
+        Pool::speech(message)
+    }
+
+    fn message(speech: Speech) -> Option<pool::Message> {
+        Pool::message(speech)
+    }
+
+    fn claim(want: &Want) -> Option<pool::Claim> {
+        Pool::claim(want)
+    }
+
+    fn fence(grant: &pool::Grant) -> Fence {
+        Pool::fence(grant)
+    }
+
+    fn got(grant: &pool::Grant) -> Got {
+        Pool::got(grant)
     }
 }
 
@@ -238,6 +259,7 @@ pub(crate) enum Engine {
     Mutex(Front<Mutex>),
     Unrepaired(Front<Unrepaired>),
     Pool(Crowd<Pool>),
+    UnrepairedPool(Crowd<pool::errata::Unrepaired>),
 }
 
 impl Engine {
@@ -246,6 +268,7 @@ impl Engine {
             Engine::Mutex(front) => front,
             Engine::Unrepaired(front) => front,
             Engine::Pool(crowd) => crowd,
+            Engine::UnrepairedPool(crowd) => crowd,
         }
     }
 
@@ -254,6 +277,7 @@ impl Engine {
             Engine::Mutex(front) => front,
             Engine::Unrepaired(front) => front,
             Engine::Pool(crowd) => crowd,
+            Engine::UnrepairedPool(crowd) => crowd,
         }
     }
 }
@@ -277,14 +301,20 @@ impl Factory {
 
     /// A resource of this kind at which nothing has happened yet; `None` if there can be none.
     pub(crate) fn make(&mut self, kind: &Kind) -> Option<Engine> {
-        let Settings { mutex, undone, pool } = self.settings;
-        Some(match (kind, undone) {
-            (Kind::Mutex, None) => Engine::Mutex(Front::new(Mutex::new(mutex))),
-            (Kind::Mutex, Some(undone)) => {
-                Engine::Unrepaired(Front::new(Unrepaired::new(mutex, undone)))
-            }
-            (Kind::Pool(units), _) => {
-                Engine::Pool(Crowd::new(Pool::new(self.arbiters(*units)?, pool)))
+        let Settings { mutex, undone, pool, pool_undone } = self.settings;
+        Some(match *kind {
+            Kind::Mutex => match undone {
+                None => Engine::Mutex(Front::new(Mutex::new(mutex))),
+                Some(undone) => Engine::Unrepaired(Front::new(Unrepaired::new(mutex, undone))),
+            },
+            Kind::Pool(units) => {
+                let arbiters = self.arbiters(units)?;
+                match pool_undone {
+                    None => Engine::Pool(Crowd::new(Pool::new(arbiters, pool))),
+                    Some(undone) => Engine::UnrepairedPool(Crowd::new(
+                        pool::errata::Unrepaired::new(arbiters, pool, undone),
+                    )),
+                }
             }
         })
     }

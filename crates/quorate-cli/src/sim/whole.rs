@@ -41,9 +41,9 @@ impl<'a> Whole<'a> {
     pub(super) fn new(args: &'a Random) -> Result<Self, Failure> {
         let faults = args.faults.parse()?;
         refuse_strangers(args)?;
-        let settings = site_settings(&args.protocol, &args.cluster.options)?;
+        let (wants, settings) = site_settings(&args.protocol, &args.cluster.options)?;
         let (cluster, quorums, _) = args.cluster.resolve::<Mutex>(5, 0)?;
-        let plan = Plan { faults, settings, ..Plan::new(quorums) };
+        let plan = Plan { faults, wants, settings, ..Plan::new(quorums) };
         Ok(Self { args, cluster, plan })
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use quorate_quorum::{Arbiters, SiteId, SiteSet};
+use quorate_quorum::{Arbiters, QuorumSystem, SiteId, SiteSet};
 
 use super::queue::Status;
 use super::{Claim, Grant, Message, Options, Pool};
@@ -316,6 +316,10 @@ impl Protocol for Unrepaired {
             out.push(effect.of());
         }
         Ok(())
+    }
+
+    fn quorums_of<'a>(&'a self, site: &'a Shared, claim: ClaimId) -> &'a dyn QuorumSystem {
+        self.pool.quorums_of(site, claim)
     }
 
     fn rests_on(&self, claim: ClaimId) -> Basis {

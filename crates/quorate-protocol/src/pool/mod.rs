@@ -170,7 +170,7 @@ impl Protocol for Pool {
         self.requester.vouchers(claim).map_or(Basis::Nothing, Basis::Permissions)
     }
 
-    fn quorums<'a>(&'a self, site: &'a Shared, claim: ClaimId) -> &'a dyn QuorumSystem {
+    fn quorums_of<'a>(&'a self, site: &'a Shared, claim: ClaimId) -> &'a dyn QuorumSystem {
         match self.requester.units(claim) {
             Some(units) => self.requester.family.of(units),
             None => site.quorums(),

@@ -8,6 +8,7 @@ use quorate_protocol::pool::Pool;
 use quorate_site::registry::Settings;
 
 use crate::Subject;
+use crate::cluster::Wants;
 
 /// The protocols' names.
 pub const PROTOCOLS: [&str; 2] = [Mutex::NAME, Pool::NAME];
@@ -47,18 +48,21 @@ pub fn visit<V: Visitor>(
     }
 }
 
-/// The switches of whole sites, as they are set for the protocol called `name`.
+/// What callers of whole sites want of the protocol called `name`, and its switches.
 ///
 /// # Errors
 ///
 /// As in [`visit`].
-pub fn site_settings(name: &str, settings: &[Setting]) -> Result<Settings, String> {
+pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Settings), String> {
     match name {
         Mutex::NAME => {
             let (mutex, undone) = mutex::options(settings)?;
-            Ok(Settings { mutex, undone })
+            Ok((Wants::Mutex, Settings { mutex, undone, ..Settings::default() }))
         }
-        Pool::NAME => Err("whole sites have no pools yet; leave --site out".to_owned()),
+        Pool::NAME => {
+            let (pool, pool_undone) = pool::options(settings)?;
+            Ok((Wants::Pool, Settings { pool, pool_undone, ..Settings::default() }))
+        }
         _ => Err(unknown_protocol(name)),
     }
 }

@@ -10,12 +10,18 @@ use quorate_quorum::{Arbiters, QuorumError, SiteSet};
 use super::{Setting, Visitor, switches};
 use crate::{Marks, Shape, Subject};
 
-pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+/// The switches that are set, and the repair that is undone.
+pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), String> {
     let mut options = Options::default();
     let set = |name: &str, on| {
         options.set(name, on);
     };
     let undone = switches(Pool::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
+    Ok((options, undone))
+}
+
+pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+    let (options, undone) = options(settings)?;
     Ok(match undone {
         None => visitor.visit::<Pool>(options),
         Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),

@@ -130,7 +130,7 @@ impl<P: Registered> Part for Crowd<P> {
 
     fn quorums<'a>(&'a self, shared: &'a Shared, call: CallId) -> &'a dyn QuorumSystem {
         match self.find(call) {
-            Some((claim, _)) => self.protocol.quorums(shared, claim),
+            Some((claim, _)) => self.protocol.quorums_of(shared, claim),
             None => shared.quorums(),
         }
     }
