@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Name;
 use crate::claim::{CallId, Card};
-use crate::registry::{Kind, Want};
+use crate::registry::{Got, Kind, Want};
 
 /// One resource as one site sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,6 +54,8 @@ pub struct CallView {
     pub age: Duration,
     /// Its fence, if it is inside.
     pub fence: Option<Fence>,
+    /// What it has besides, if it is inside.
+    pub got: Option<Got>,
     /// For how long its grant is good if it is not extended, if it is inside.
     pub left: Option<Duration>,
 }

@@ -6,7 +6,7 @@ use quorate_protocol::{Fence, Tick};
 
 use crate::Name;
 use crate::claim::Card;
-use crate::registry::Want;
+use crate::registry::{Got, Want};
 
 /// A call that is not over.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub(super) struct Call {
     /// Since when it has waited, or has been inside.
     pub(super) since: Tick,
     pub(super) place: Place,
+    /// What it has besides its fence, if it is inside.
+    pub(super) got: Option<Got>,
 }
 
 /// Where a call is.

@@ -198,7 +198,8 @@ impl Desk {
         if hasty {
             self.hasty.insert(id);
         }
-        let call = Call { name, want, card, since: self.now, place: Place::Waiting(deadline) };
+        let place = Place::Waiting(deadline);
+        let call = Call { name, want, card, since: self.now, place, got: None };
         self.due.extend(call.due().map(|when| (when, id)));
         self.calls.insert(id, Box::new(call));
     }
@@ -262,7 +263,7 @@ impl Desk {
                 Act::Grant(id, fence, got) => {
                     self.place(id, Place::Inside(fence));
                     let call = self.calls.get_mut(&id).expect("it was placed just now");
-                    call.since = self.now;
+                    (call.since, call.got) = (self.now, Some(got.clone()));
                     self.tell_of_grant(id, (fence, got), resource);
                 }
                 Act::Lose(id, why) => {

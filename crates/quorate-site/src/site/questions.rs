@@ -77,6 +77,7 @@ impl Site {
                 request: part.request(id, &shown).map(|request| request.ticket),
                 age: between(call.since, self.desk.now),
                 fence: call.fence(),
+                got: call.got.clone(),
                 left: self.valid_until(id).map(|until| between(self.desk.now, until)),
             }
         };
