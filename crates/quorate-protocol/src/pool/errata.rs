@@ -12,7 +12,8 @@ use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use super::queue::Status;
 use super::{Claim, Grant, Message, Options, Pool};
 use crate::{
-    Basis, ClaimId, Clock, Effect, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation,
+    Basis, ClaimId, Clock, Effect, Fences, Input, Out, Protocol, Shared, Tick, Ticket, View,
+    Violation,
 };
 
 /// A repair that can be undone, or an error that can be made: by its number in
@@ -47,6 +48,12 @@ pub enum Erratum {
     CeilVolatile,
     /// A request that waits for a fence does not look again when a session is lost.
     NoRecheck,
+    /// Whoever has permissions takes the lowest numbers, without a round of names.
+    Unnamed,
+    /// An arbiter that replaces another does not learn which units it vouches for.
+    ReplacementUnnamed,
+    /// Who was asked to give back while it named its units forgets it.
+    RecallForgotten,
     /// A request from inside waits its turn like any other.
     HeldInOrder,
     /// Those that have what a request from inside needs are not asked for it.
@@ -72,6 +79,10 @@ impl Erratum {
         Erratum::NoRecheck,
     ];
 
+    /// Those of units with numbers.
+    pub const NUMBERS: [Erratum; 3] =
+        [Erratum::Unnamed, Erratum::ReplacementUnnamed, Erratum::RecallForgotten];
+
     /// Those without which nothing breaks, but more grants are lost.
     pub const SURVIVAL: [Erratum; 3] =
         [Erratum::HeldInOrder, Erratum::NoRecall, Erratum::DropInside];
@@ -79,7 +90,7 @@ impl Erratum {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Erratum> {
         let paper = Self::PAPER.into_iter().chain(Self::MUTANTS);
-        paper.chain(Self::SESSIONS).chain(Self::SURVIVAL)
+        paper.chain(Self::SESSIONS).chain(Self::NUMBERS).chain(Self::SURVIVAL)
     }
 }
 
@@ -203,6 +214,7 @@ impl Unrepaired {
                 return None;
             }
             (Erratum::HeldInOrder, Message::Request { held, .. }) => *held = false,
+            (Erratum::ReplacementUnnamed, Message::Request { numbers, .. }) => numbers.clear(),
             (Erratum::DropInside, Message::Ok { ticket, .. }) => {
                 let request = self.pool.requester.requests.get(&ticket.claim)?;
                 if request.ticket == *ticket && request.inside.is_some() {
@@ -228,6 +240,21 @@ impl Unrepaired {
             (Erratum::N4, Input::Deliver(_, Message::Request { ticket, .. })) => {
                 arbiter.lend_and_take_back(site, *ticket, out);
             }
+            (Erratum::Unnamed, _) => self.take_numbers(site, out),
+            (Erratum::ReplacementUnnamed, Input::Deliver(from, Message::Ok { ticket, .. })) => {
+                let request = self.pool.requester.request(*ticket);
+                if let Some(request) = request.filter(|request| request.inside.is_some())
+                    && let Some(permission) = request.permissions.get_mut(from)
+                {
+                    permission.names.agree();
+                }
+            }
+            (Erratum::RecallForgotten, Input::Deliver(from, Message::Cancel { ticket, .. })) => {
+                let request = self.pool.requester.request(*ticket);
+                if let Some(permission) = request.and_then(|r| r.permissions.get_mut(from)) {
+                    permission.names.recalled = false;
+                }
+            }
             (Erratum::NoRecall, Input::Deliver(_, Message::Request { held: true, .. })) => {
                 arbiter.recall_nobody_inside_the_prefix(out);
             }
@@ -237,6 +264,24 @@ impl Unrepaired {
             Effect::Persist(_) => self.undone != Erratum::CeilVolatile,
             _ => true,
         });
+    }
+}
+
+impl Unrepaired {
+    /// Takes every name for noted, and tells nobody.
+    fn take_numbers(&mut self, site: &Shared, out: &mut Out<Pool>) {
+        loop {
+            let mut named = None;
+            out.retain(|effect| match effect {
+                Effect::Send(to, Message::Name { ticket, .. }) => {
+                    named = Some((*to, *ticket));
+                    false
+                }
+                _ => true,
+            });
+            let Some(named) = named else { return };
+            self.pool.requester.on_named(site, named, Fences::default(), out);
+        }
     }
 }
 
