@@ -1,7 +1,7 @@
 //! The requester half when units have numbers: a round of names, after the permissions.
 //!
-//! The members of the quorum are asked one by one, in increasing order of their sites. Asking all at
-//! once would be safe too, but two requests could refuse each other for ever.
+//! The members of the quorum are asked one by one, in increasing order of their sites. Asking all
+//! at once would be safe too, but two requests could refuse each other for ever.
 
 use std::collections::BTreeSet;
 

@@ -120,8 +120,8 @@ impl Request {
 }
 
 impl Permission {
-    /// Takes a new loan in hand. An arbiter's floor and ceiling only grow, so what it told us of them
-    /// during a former loan is still true. A raise may be asked for again.
+    /// Takes a new loan in hand. An arbiter's floor and ceiling only grow, so what it told us of
+    /// them during a former loan is still true. A raise may be asked for again.
     pub(super) fn take(&mut self, number: GrantNo, fences: Fences) {
         assert!(number > self.number, "loans to one request are numbered in order");
         self.held = true;
