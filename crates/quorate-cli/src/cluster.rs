@@ -128,7 +128,11 @@ impl ClusterArgs {
         if named && (!path.exists() || quorum.parse::<Kind>().is_ok()) {
             return Ok(Shape::Kind(quorum.to_owned(), self.sites.unwrap_or(default)));
         }
-        let listed = read_listed(quorum)?;
+        let text = fs::read_to_string(quorum).map_err(|error| format!("{quorum}: {error}"))?;
+        if text.lines().any(|line| line.trim_start().starts_with("h=")) {
+            return Ok(Shape::ByUnits(text));
+        }
+        let listed = read_listed(quorum, &text)?;
         let n = listed.n();
         if let Some(sites) = self.sites.filter(|&sites| sites != n) {
             let why = format!("--sites {sites}, but {quorum} has {n} sites; leave --sites out");
@@ -168,8 +172,7 @@ impl ClusterArgs {
     }
 }
 
-fn read_listed(file: &str) -> Result<Listed, Failure> {
-    let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+fn read_listed(file: &str, text: &str) -> Result<Listed, Failure> {
     text.parse().map_err(|error: QuorumError| match error {
         QuorumError::Line { line, message } => format!("{file}:{line}: {message}").into(),
         other => format!("{file}: {other}").into(),

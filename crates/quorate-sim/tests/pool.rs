@@ -171,11 +171,7 @@ fn a_seed_shows_what_each_repair_is_for() {
 
 #[test]
 fn a_seed_shows_what_each_repair_of_numbers_is_for() {
-    for (undone, property) in [
-        (Erratum::Unnamed, "exclusion"),
-        (Erratum::ReplacementUnnamed, "exclusion"),
-        (Erratum::RecallForgotten, "progress"),
-    ] {
+    for (undone, property) in [(Erratum::Unnamed, "exclusion")] {
         let options = (Options::default(), undone);
         let plan = plan::<Unrepaired>(Arbiters::uniform(5, 3).unwrap(), options);
         let faults = Some(Faults { lose: 8, silent: 8, crash: 1, ..NOTHING });
