@@ -95,6 +95,11 @@ impl ClusterArgs {
         let quorum = self.quorum.as_deref().unwrap_or(P::QUORUM);
         let all: Vec<P::Claim> = claims.iter().cloned().collect();
         let quorums = P::quorums(&self.shape(quorum, sites)?, &all)?;
+        let n = quorums.n();
+        if let Some(sites) = self.sites.filter(|&sites| sites != n) {
+            let why = format!("--sites {sites}, but {quorum} has {n} sites; leave --sites out");
+            return Err(why.into());
+        }
         let cluster = Cluster {
             requests: self.requests(&quorums, requests)?,
             own: SiteId::all(quorums.n()).map(|site| quorums.own(site)).collect(),
@@ -134,10 +139,6 @@ impl ClusterArgs {
         }
         let listed = read_listed(quorum, &text)?;
         let n = listed.n();
-        if let Some(sites) = self.sites.filter(|&sites| sites != n) {
-            let why = format!("--sites {sites}, but {quorum} has {n} sites; leave --sites out");
-            return Err(why.into());
-        }
         let all = SiteSet::full(n);
         Ok(Shape::Listed(SiteId::all(n).map(|site| listed.pick_for(site, &all)).collect()))
     }

@@ -38,6 +38,8 @@ pub enum Erratum {
     N3,
     /// A newcomer is lent to although there is no room for all before it.
     N4,
+    /// An arbiter does not tell its clock to those it lends to.
+    ClockUntold,
     /// A session that a requester loses is over for the arbiter half of its site too.
     BothHalves,
     /// A request whose session ended is never let in again.
@@ -68,7 +70,8 @@ impl Erratum {
         [Erratum::E1, Erratum::E2, Erratum::E3, Erratum::E4, Erratum::E5];
 
     /// Errors the paper does not make, but a reader might.
-    pub const MUTANTS: [Erratum; 4] = [Erratum::N1, Erratum::N2, Erratum::N3, Erratum::N4];
+    pub const MUTANTS: [Erratum; 5] =
+        [Erratum::N1, Erratum::N2, Erratum::N3, Erratum::N4, Erratum::ClockUntold];
 
     /// Those of sessions that end.
     pub const SESSIONS: [Erratum; 5] = [
@@ -213,6 +216,7 @@ impl Unrepaired {
                 arbiter.queue.remove(*ticket);
                 return None;
             }
+            (Erratum::ClockUntold, Message::Ok { clock, .. }) => *clock = 0,
             (Erratum::HeldInOrder, Message::Request { held, .. }) => *held = false,
             (Erratum::ReplacementUnnamed, Message::Request { numbers, .. }) => numbers.clear(),
             (Erratum::DropInside, Message::Ok { ticket, .. }) => {
