@@ -42,10 +42,7 @@ macro_rules! subject {
             type Quorums = Arc<dyn QuorumSystem>;
 
             fn quorums(shape: &Shape, _: &[()]) -> Result<Self::Quorums, String> {
-                quorums(shape).map_err(|error| match error {
-                    QuorumError::Line { message, .. } => message,
-                    other => other.to_string(),
-                })
+                quorums(shape)
             }
 
             fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
@@ -85,9 +82,16 @@ macro_rules! subject {
 subject!(Mutex, Options, Mutex::new);
 subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(options, undone));
 
-fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, QuorumError> {
-    match shape {
-        Shape::Kind(name, n) => build(name.parse::<Kind>()?, *n),
-        Shape::Listed(own) => Ok(Arc::new(Listed::new(own.clone())?)),
-    }
+fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, String> {
+    let built = match shape {
+        Shape::Kind(name, n) => name.parse().and_then(|kind: Kind| build(kind, *n)),
+        Shape::Listed(own) => Listed::new(own.clone()).map(|listed| Arc::new(listed) as _),
+        Shape::ByUnits(_) => {
+            return Err("quorums by units are for pools; expected `quorum 1: 1 2 3`".to_owned());
+        }
+    };
+    built.map_err(|error| match error {
+        QuorumError::Line { message, .. } => message,
+        other => other.to_string(),
+    })
 }
