@@ -178,6 +178,9 @@ async fn units_of_a_pool_are_shared_and_numbered() {
     assert!(first.numbers().is_disjoint(second.numbers()));
     let late = pool(2).acquire_within(2, Duration::from_millis(50)).await.unwrap_err();
     assert!(matches!(late, Error::Denied(Denial::TimedOut)), "{late}");
+    let busy = pool(2).try_acquire(2).await.unwrap_err();
+    assert!(matches!(busy, Error::Denied(Denial::Busy)), "{busy}");
+    drop(pool(2).try_acquire(1).await.unwrap());
     first.release().await.unwrap();
     let third = pool(2).acquire(4).await.unwrap();
     assert!(third.numbers().is_disjoint(second.numbers()) && third.is_valid());

@@ -28,11 +28,11 @@ fn ticket(time: u64, number: usize) -> Ticket {
 }
 
 fn claim(count: u32, of: u32) -> Claim {
-    Claim { units: Units { count, of }, numbered: false }
+    Claim { units: Units { count, of }, numbered: false, hasty: false }
 }
 
 fn request(ticket: Ticket, units: u32) -> Message {
-    Message::Request { ticket, units, held: false, numbers: BTreeSet::new() }
+    Message::Request { ticket, units, held: false, numbers: BTreeSet::new(), hasty: false }
 }
 
 fn ok(ticket: Ticket) -> Message {

@@ -21,7 +21,7 @@ const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED 
 
 fn claim(count: usize, of: usize) -> Claim {
     let number = |units| u32::try_from(units).unwrap();
-    Claim { units: Units { count: number(count), of: number(of) }, numbered: false }
+    Claim { units: Units { count: number(count), of: number(of) }, numbered: false, hasty: false }
 }
 
 /// Site after site asks for one unit, two, and so on up to all, and from one on again.

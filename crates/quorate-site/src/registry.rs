@@ -151,7 +151,7 @@ pub struct Settings {
 pub(crate) trait Registered: Protocol {
     fn speech(message: Self::Message) -> Speech;
     fn message(speech: Speech) -> Option<Self::Message>;
-    fn claim(want: &Want) -> Option<Self::Claim>;
+    fn claim(want: &Want, hasty: bool) -> Option<Self::Claim>;
     fn fence(grant: &Self::Grant) -> Fence;
     fn got(grant: &Self::Grant) -> Got;
 }
@@ -168,7 +168,7 @@ impl Registered for Mutex {
         }
     }
 
-    fn claim(want: &Want) -> Option<()> {
+    fn claim(want: &Want, _: bool) -> Option<()> {
         (*want == Want::Mutex).then_some(())
     }
 
@@ -190,8 +190,8 @@ impl Registered for Unrepaired {
         Mutex::message(speech)
     }
 
-    fn claim(want: &Want) -> Option<()> {
-        Mutex::claim(want)
+    fn claim(want: &Want, hasty: bool) -> Option<()> {
+        Mutex::claim(want, hasty)
     }
 
     fn fence(grant: &mutex::Grant) -> Fence {
@@ -215,9 +215,9 @@ impl Registered for Pool {
         }
     }
 
-    fn claim(want: &Want) -> Option<pool::Claim> {
+    fn claim(want: &Want, hasty: bool) -> Option<pool::Claim> {
         match *want {
-            Want::Pool { units, numbered } => Some(pool::Claim { units, numbered }),
+            Want::Pool { units, numbered } => Some(pool::Claim { units, numbered, hasty }),
             Want::Mutex => None,
         }
     }
@@ -240,8 +240,8 @@ impl Registered for pool::errata::Unrepaired {
         Pool::message(speech)
     }
 
-    fn claim(want: &Want) -> Option<pool::Claim> {
-        Pool::claim(want)
+    fn claim(want: &Want, hasty: bool) -> Option<pool::Claim> {
+        Pool::claim(want, hasty)
     }
 
     fn fence(grant: &pool::Grant) -> Fence {

@@ -36,6 +36,8 @@ pub struct Claim {
     pub units: Units,
     /// Whether it must know which ones.
     pub numbered: bool,
+    /// Whether it must know when it has to wait.
+    pub hasty: bool,
 }
 
 /// What a holder has.

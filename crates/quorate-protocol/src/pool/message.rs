@@ -24,6 +24,13 @@ pub enum Message {
         held: bool,
         /// The units it has, if it is inside and they are numbered.
         numbers: BTreeSet<u32>,
+        /// Whether it wants to be told if it has to wait.
+        hasty: bool,
+    },
+    /// From an arbiter, to a request that wants to know: you have to wait.
+    Wait {
+        /// The request.
+        ticket: Ticket,
     },
     /// From an arbiter: they are yours.
     Ok {
@@ -100,6 +107,7 @@ impl Message {
     pub fn kind(&self) -> &'static str {
         match self {
             Message::Request { .. } => "request",
+            Message::Wait { .. } => "wait",
             Message::Ok { .. } => "ok",
             Message::Cancel { .. } => "cancel",
             Message::Cancelled { .. } => "cancelled",
@@ -116,6 +124,7 @@ impl Message {
     pub fn ticket(&self) -> Ticket {
         match *self {
             Message::Request { ticket, .. }
+            | Message::Wait { ticket }
             | Message::Ok { ticket, .. }
             | Message::Cancel { ticket, .. }
             | Message::Cancelled { ticket, .. }
@@ -137,6 +146,7 @@ impl Message {
             | Message::Raise { .. }
             | Message::Name { .. } => true,
             Message::Ok { .. }
+            | Message::Wait { .. }
             | Message::Cancel { .. }
             | Message::Raised { .. }
             | Message::Named { .. }
@@ -156,7 +166,7 @@ impl fmt::Display for Message {
             Message::Ok { number, .. }
             | Message::Cancel { number, .. }
             | Message::Cancelled { number, .. } => write!(f, " {number}"),
-            Message::Release { .. } | Message::Named { .. } => Ok(()),
+            Message::Release { .. } | Message::Named { .. } | Message::Wait { .. } => Ok(()),
             Message::Name { numbers, .. } => write!(f, ": {}", listed(numbers)),
             Message::Taken { by_others, .. } => write!(f, ": {}", listed(by_others)),
             Message::Raise { ceil, .. } | Message::Raised { ceil, .. } => write!(f, " to {ceil}"),

@@ -88,9 +88,12 @@ impl Pool {
         }
         site.observe(ticket);
         match message {
-            Message::Request { units, held, numbers, .. } => {
+            Message::Request { units, held, numbers, hasty, .. } => {
                 let entry = Entry { numbers, ..Entry::new(ticket, units, held, session) };
                 arbiter.on_request(site, entry, out);
+                if hasty && arbiter.queue.get_mut(ticket).is_some_and(|entry| entry.waits()) {
+                    out.send(from, Message::Wait { ticket });
+                }
             }
             Message::Name { numbers, .. } => arbiter.on_name(site, ticket, numbers, out)?,
             Message::Cancelled { number, .. } => arbiter.on_cancelled(site, ticket, number, out),
@@ -117,6 +120,7 @@ impl Pool {
                 requester.on_ok(site, (from, ticket), (number, fences), out)?;
                 site.clock.observe(clock);
             }
+            Message::Wait { ticket } => requester.on_wait(ticket),
             Message::Cancel { ticket, number } => requester.on_cancel(from, ticket, number, out)?,
             Message::Raised { ticket, ceil } => requester.on_raised(site, from, ticket, ceil, out),
             Message::Named { ticket, fences } => {

@@ -4,7 +4,7 @@ use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::family::Family;
-use super::request::Request;
+use super::request::{Haste, Request};
 use super::{Claim, Grant, Pool};
 use crate::{ClaimId, ClaimView, Fence, Fences, GrantNo, Out, Shared, Ticket, Violation};
 
@@ -29,7 +29,7 @@ impl Requester {
         &mut self,
         site: &mut Shared,
         id: ClaimId,
-        Claim { units, numbered }: Claim,
+        Claim { units, numbered, hasty }: Claim,
         out: &mut Out<Pool>,
     ) -> Result<(), Violation> {
         self.family.check(units)?;
@@ -45,8 +45,9 @@ impl Requester {
         let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
         let permissions = LiteMap::with_capacity(quorum.len());
         let (inside, choice) = (None, None);
+        let haste = if hasty { Haste::Hasty } else { Haste::None };
         let mut request =
-            Request { ticket, units, permissions, repaired, inside, numbered, choice };
+            Request { ticket, units, permissions, repaired, inside, numbered, choice, haste };
         for arbiter in quorum.iter() {
             request.ask(arbiter, out);
         }
@@ -79,6 +80,13 @@ impl Requester {
         Ok(())
     }
 
+    /// An arbiter has lent what we need to others.
+    pub(super) fn on_wait(&mut self, ticket: Ticket) {
+        if let Some(request) = self.request(ticket) {
+            request.hold_up();
+        }
+    }
+
     /// Gives a permission back, also one that is still under way (E4). Inside, the release is the
     /// answer.
     pub(super) fn on_cancel(
@@ -105,6 +113,7 @@ impl Requester {
         } else {
             permission.number = number;
             permission.give_back(arbiter, ticket, out);
+            request.hold_up();
         }
         Ok(())
     }
@@ -198,7 +207,7 @@ impl Requester {
         let view = |request: &Request| ClaimView {
             ticket: request.ticket,
             inside: request.inside.is_some(),
-            held_up: request.inside.is_none() && request.missing().next().is_some(),
+            held_up: request.haste == Haste::HeldUp && request.inside.is_none(),
             missing: request.missing().collect(),
         };
         self.requests.values().map(view).collect()

@@ -124,7 +124,7 @@ fn parse_claim(words: &[&str]) -> Result<Claim, String> {
     if !units.is_valid() {
         return Err(format!("invalid units: {units}; expected from 1 to as many as there are"));
     }
-    Ok(Claim { units, numbered })
+    Ok(Claim { units, numbered, hasty: false })
 }
 
 /// The pool is as large as its claims say; if there are none, it has one unit.

@@ -70,8 +70,8 @@ impl<P: Registered> Crowd<P> {
 }
 
 impl<P: Registered> Part for Crowd<P> {
-    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, want: &Want) {
-        let wanted = P::claim(want).expect("it is a resource of the kind that is wanted");
+    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, want: &Want, hasty: bool) {
+        let wanted = P::claim(want, hasty).expect("it is a resource of the kind that is wanted");
         self.claims += 1;
         let claim = ClaimId(self.claims);
         self.callers.insert(claim, Caller { call, inside: false });

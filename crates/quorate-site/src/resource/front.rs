@@ -135,7 +135,7 @@ impl<P: Registered<Claim = ()>> Front<P> {
 }
 
 impl<P: Registered<Claim = ()>> Part for Front<P> {
-    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, _: &Want) {
+    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, _: &Want, _: bool) {
         self.line.push_back(call);
         self.serve_next(bench);
     }

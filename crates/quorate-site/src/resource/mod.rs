@@ -15,8 +15,8 @@ pub(crate) use self::front::Front;
 
 /// What a site does for one resource, whatever its kind.
 pub(crate) trait Part {
-    /// A caller wants something of it, or is denied at once.
-    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, want: &Want);
+    /// A caller wants something of it, or is denied at once. A hasty one does not wait for anybody.
+    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, want: &Want, hasty: bool);
 
     /// A caller leaves, or does not wait any longer.
     fn leave(&mut self, bench: &mut Bench<'_>, call: CallId);

@@ -236,9 +236,9 @@ impl Site {
             let denial = Denial::OtherKind { kind, by, owner };
             return self.desk.out.push(Effect::Denied(id, denial));
         }
-        let (name, want) = (claim.name.clone(), claim.want.clone());
+        let (name, want, hasty) = (claim.name.clone(), claim.want.clone(), claim.hasty);
         self.desk.enrol(id, claim);
-        self.with_resource(&name, &kind, |part, bench| part.claim(bench, id, &want));
+        self.with_resource(&name, &kind, |part, bench| part.claim(bench, id, &want, hasty));
     }
 
     fn leave(&mut self, id: CallId) {
