@@ -78,7 +78,7 @@ pub(crate) const DEEP: &[&str] = &[
      --option yield_pass=off --option ahead=off --option lists=off",
     "check mutex --site --budget lose=1,silent=1",
     "check mutex --site --budget crash=1",
-    // Pools, where quick searches leave off; the largest has 12 million states.
+    // Pools, where quick searches leave off.
     "check pool --sites 3 --requests 2 --claims '1 of 2; 2 of 2; 1 of 2'",
     "check pool --sites 4 --requests 2,1,1,1 --claims '1 of 2, 2 of 2; 2 of 2'",
     "check pool --sites 3 --requests 2,1,1 --claims '1 of 2; 2 of 2' --gives-up 4 --order any \

@@ -181,6 +181,30 @@ fn a_seed_shows_what_each_repair_of_numbers_is_for() {
     }
 }
 
+/// Undoing it breaks nothing, but a holder that loses a session has less to rest on.
+#[test]
+fn more_grants_are_lost_if_permissions_that_come_inside_do_not_count() {
+    fn lost<P>(options: P::Options) -> u64
+    where
+        P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
+    {
+        let plan = plan::<P>(Arbiters::uniform(5, 3).unwrap(), options);
+        let faults = Some(Faults { lose: 30, silent: 30, ..NOTHING });
+        let claims = Claims::each(vec![vec![claim(2, 3)], vec![claim(3, 3)]]);
+        let (think, inside) = (Span::UpTo(4 * T), Span::UpTo(60 * T));
+        let plan = Plan { faults, claims, think, inside, ..plan };
+        let run = |seed| {
+            let outcome = run(&plan, seed, &mut Unwatched);
+            assert_eq!(outcome.breach, None, "seed {seed}");
+            outcome.tally.lost
+        };
+        (0..300).map(run).sum()
+    }
+    let with = lost::<Pool>(Options::default());
+    let without = lost::<Unrepaired>((Options::default(), Erratum::DropInside));
+    assert!(without > with + 200, "{without}, and {with} with the repair");
+}
+
 #[test]
 fn an_entry_that_nobody_contends_costs_three_messages_an_arbiter() {
     for s in 1..=4 {
