@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::backend::Backend;
 use crate::remote::Remote;
-use crate::{Error, Mutex, Options};
+use crate::{Error, Mutex, Options, Pool};
 
 /// A cluster, as one process sees it; cheap to copy.
 ///
@@ -146,6 +146,15 @@ impl Cluster {
     /// The name cannot be a resource's.
     pub fn mutex(&self, name: &str) -> Result<Mutex, Error> {
         Ok(Mutex::new(self.clone(), name.parse().map_err(Error::Name)?))
+    }
+
+    /// So many units, of which callers take some.
+    ///
+    /// # Errors
+    ///
+    /// The name cannot be a resource's.
+    pub fn pool(&self, name: &str, units: u32) -> Result<Pool, Error> {
+        Ok(Pool::new(self.clone(), name.parse().map_err(Error::Name)?, units))
     }
 
     /// Asks all sites something, and waits so long at most for their answers.

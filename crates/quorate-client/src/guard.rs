@@ -4,12 +4,13 @@ use std::sync::{Mutex as Lock, MutexGuard};
 use std::time::Duration;
 
 use quorate_server::clock::{self, Alarm};
-use quorate_wire::words::{CallId, CallerLoss, Fence, Loss, Tick, Told, Wish};
+use quorate_wire::words::{CallId, CallerLoss, Fence, Got, Loss, Name, Tick, Told, Want, Wish};
 use tokio::sync::Mutex as AsyncLock;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::Instant;
 
-use crate::Error;
 use crate::backend::Backend;
+use crate::{Cluster, Error};
 
 /// A claim that is given up or released when it is dropped.
 #[derive(Debug)]
@@ -39,6 +40,35 @@ impl Drop for Claim {
         if !self.over {
             self.backend.leave(self.call);
         }
+    }
+}
+
+/// How long a claim takes at most that waits for nobody.
+pub(crate) const HASTE: Duration = Duration::from_secs(2);
+
+/// Claims something, and waits so long at most. Dropping the future gives up.
+pub(crate) async fn claim(
+    cluster: &Cluster,
+    (name, want): (Name, Want),
+    patience: Option<Duration>,
+    hasty: bool,
+) -> Result<(Guard, Got), Error> {
+    let end = patience.map(|patience| Instant::now() + patience);
+    loop {
+        let patience = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let (name, want, card) = (name.clone(), want.clone(), cluster.card.clone());
+        let wish = Wish { name, want, card, patience, hasty };
+        let mut claim = Claim::new(cluster.backend.clone(), wish);
+        return match claim.told().await {
+            Some(Told::Granted(fence, got, until)) => {
+                Ok((Guard::new(claim, (fence, until), cluster.lease()), got))
+            }
+            Some(Told::Denied(denial)) => Err(Error::Denied(denial)),
+            // The grant was under way for too long to be of use.
+            Some(_) if end.is_none_or(|end| Instant::now() < end) => continue,
+            Some(_) => Err(Error::LostAtOnce),
+            None => Err(Error::Stopped("it does not answer any more".into())),
+        };
     }
 }
 

@@ -26,6 +26,7 @@ mod error;
 mod guard;
 mod mutex;
 mod options;
+mod pool;
 mod remote;
 
 pub use cluster::{Cluster, Gathered};
@@ -33,8 +34,9 @@ pub use error::Error;
 pub use guard::Guard;
 pub use mutex::Mutex;
 pub use options::Options;
+pub use pool::{Pool, UnitsGuard};
 pub use quorate_server::{SiteConfig, TlsConfig};
 pub use quorate_wire::words::{
-    Answer, CallView, CallerLoss as Lost, Card, Denial, Fence, Kind, Name, PeerReport, Question,
-    ResourceView, SiteId, SiteReport, Standing, Ticket, explain,
+    Answer, CallView, CallerLoss as Lost, Card, Denial, Fence, Got, Kind, Name, PeerReport,
+    Question, ResourceView, SiteId, SiteReport, Standing, Ticket, Units, Want, explain,
 };

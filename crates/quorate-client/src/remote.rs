@@ -323,8 +323,8 @@ impl Desk {
         for effect in self.caller.step(clock::now(), input) {
             match effect {
                 CallerEffect::Packet(packet) => self.say(&packet),
-                CallerEffect::Granted(call, fence, until) => {
-                    self.tell(call, Told::Granted(fence, until));
+                CallerEffect::Granted(call, fence, got, until) => {
+                    self.tell(call, Told::Granted(fence, got, until));
                 }
                 CallerEffect::Extended(call, until) => self.tell(call, Told::Extended(until)),
                 CallerEffect::Broken(call, until, why) => self.tell(call, Told::Broken(until, why)),

@@ -167,3 +167,33 @@ async fn a_site_among_our_tasks_grants_too() {
     first.release().await.unwrap();
     assert!(cluster.mutex("deploy").unwrap().lock().await.unwrap().fence() > fence);
 }
+
+#[tokio::test]
+async fn units_of_a_pool_are_shared_and_numbered() {
+    let sites = Cluster::in_memory(3).unwrap();
+    let pool = |site: usize| sites[site].pool("gpu", 8).unwrap().numbered();
+    let first = pool(0).acquire(3).await.unwrap();
+    let second = pool(1).acquire(4).await.unwrap();
+    assert_eq!((first.numbers().len(), second.numbers().len()), (3, 4));
+    assert!(first.numbers().is_disjoint(second.numbers()));
+    let late = pool(2).acquire_within(2, Duration::from_millis(50)).await.unwrap_err();
+    assert!(matches!(late, Error::Denied(Denial::TimedOut)), "{late}");
+    let busy = pool(2).try_acquire(2).await.unwrap_err();
+    assert!(matches!(busy, Error::Denied(Denial::Busy)), "{busy}");
+    drop(pool(2).try_acquire(1).await.unwrap());
+    first.release().await.unwrap();
+    let third = pool(2).acquire(4).await.unwrap();
+    assert!(third.numbers().is_disjoint(second.numbers()) && third.is_valid());
+}
+
+#[tokio::test]
+async fn a_pool_has_one_size_and_no_more_than_it_has() {
+    let sites = Cluster::in_memory(3).unwrap();
+    let error = sites[0].pool("gpu", 8).unwrap().acquire(9).await.unwrap_err();
+    assert_eq!(error.to_string(), "invalid units: 9 of 8");
+    let _held = sites[0].pool("gpu", 8).unwrap().acquire(1).await.unwrap();
+    let error = sites[1].pool("gpu", 4).unwrap().acquire(1).await.unwrap_err();
+    assert!(error.to_string().contains("it is a pool of 8"), "{error}");
+    let error = sites[0].mutex("gpu").unwrap().lock().await.unwrap_err();
+    assert!(error.to_string().contains("it is a pool of 8"), "{error}");
+}

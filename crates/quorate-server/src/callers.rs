@@ -53,7 +53,7 @@ impl Callers {
         match effect {
             Effect::Grant(call, grant) => self.with(call, |caller| {
                 (caller.until, caller.steady) = (Some(grant.until), true);
-                drop(caller.told.send(Told::Granted(grant.fence, grant.until)));
+                drop(caller.told.send(Told::Granted(grant.fence, grant.got, grant.until)));
             }),
             Effect::Horizon(until) => {
                 for caller in self.calls.values_mut().filter(|caller| caller.steady) {

@@ -35,7 +35,7 @@ fn claim(local: &Local) -> (CallId, UnboundedReceiver<Told>) {
 
 fn granted(told: &mut UnboundedReceiver<Told>) -> Fence {
     match told.blocking_recv() {
-        Some(Told::Granted(fence, _)) => fence,
+        Some(Told::Granted(fence, ..)) => fence,
         other => panic!("{other:?}"),
     }
 }

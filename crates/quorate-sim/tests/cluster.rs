@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_sim::Unwatched;
 use quorate_sim::cluster::{
-    Chronicle, Event, Fault, Faults, Load, Observer, Outcome, Plan, Tally, run,
+    Chronicle, Event, Fault, Faults, Load, Observer, Outcome, Plan, Tally, Wants, run,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -161,4 +161,27 @@ fn callers_that_wait_for_nobody_leave_nothing_behind() {
     let plan = Plan { hasty: true, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
+}
+
+#[test]
+fn pools_are_never_overdrawn_whatever_happens() {
+    for (sites, seeds) in [(1, 0..10), (3, 0..60), (5, 0..60), (7, 0..20)] {
+        let quorums = build(Kind::Majority, sites).unwrap();
+        let plan = Plan { wants: Wants::Pool, ..Plan::new(quorums) };
+        for seed in seeds {
+            let outcome = run(&plan, seed, &mut Unwatched);
+            assert_eq!(outcome.breach, None, "{sites} sites, seed {seed}");
+            assert!(outcome.tally.grants > 0, "{sites} sites, seed {seed}");
+        }
+    }
+}
+
+/// Callers in other processes outlive the only site there is; it must wait for them when it comes
+/// back, though it has no peer to which it ever promised a lease.
+#[test]
+fn a_site_that_is_alone_waits_for_what_it_has_forgotten() {
+    for seed in 0..100 {
+        let outcome = outcome(&plan(Kind::Majority, 1), seed);
+        assert_eq!(outcome.breach, None, "seed {seed}");
+    }
 }

@@ -73,7 +73,7 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
         Taken::Rule(rule) => plan.undone = Some(rule),
         Taken::Repair(undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
-            plan.settings = site_settings("mutex", &[setting]).unwrap();
+            plan.settings = site_settings("mutex", &[setting]).unwrap().1;
         }
         Taken::Clocks => plan.skew = 50_000,
         Taken::ClocksOverlooked => (plan.skew, plan.tolerates) = (50_000, Some("exclusion")),

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use quorate_protocol::pool::Units;
 use quorate_protocol::{Fence, Tick, Why};
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
 use crate::Name;
-use crate::registry::{Kind, Want};
+use crate::registry::{Got, Kind, Want};
 
 /// One call of one caller at its site; the driver numbers them, and uses no number twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -61,10 +62,12 @@ impl fmt::Display for Card {
 }
 
 /// What a caller got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
     /// Above the fence of every conflicting grant before it.
     pub fence: Fence,
+    /// What it has besides.
+    pub got: Got,
     /// The grant is good before, and not at, this time of the site's clock; later times are told
     /// as they become true.
     pub until: Tick,
@@ -97,6 +100,8 @@ pub enum Denial {
         /// Who made it so, if that is known there.
         owner: Option<Card>,
     },
+    /// Nobody can have so many units of so many.
+    Units(Units),
     /// The call's number was used before.
     Reused,
 }
@@ -116,6 +121,7 @@ impl fmt::Display for Denial {
             Denial::OtherKind { kind, by, owner: None } => {
                 write!(f, "it is a {kind}, says site {by}")
             }
+            Denial::Units(units) => write!(f, "invalid units: {units}"),
             Denial::Reused => f.write_str("a call of this number was made before"),
         }
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Name;
 use crate::claim::{CallId, Card};
-use crate::registry::Kind;
+use crate::registry::{Got, Kind, Want};
 
 /// One resource as one site sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,14 +20,23 @@ pub struct ResourceView {
     pub kind: Kind,
     /// The callers of this site: who is served, then who waits in line.
     pub calls: Vec<CallView>,
-    /// The request this site has made for them.
-    pub request: Option<Ticket>,
-    /// The sites whose permission that request still waits for.
-    pub missing: Vec<SiteId>,
+    /// The requests this site has made for them.
+    pub requests: Vec<RequestView>,
     /// The requests to which this site's permission is lent, as far as it knows.
     pub lent: Vec<Ticket>,
     /// The requests that wait here, the next one first.
     pub queue: Vec<Ticket>,
+}
+
+/// A request that a site has made for its callers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RequestView {
+    /// Its ticket.
+    pub ticket: Ticket,
+    /// Whether it is inside.
+    pub inside: bool,
+    /// The sites whose permission it still waits for.
+    pub missing: Vec<SiteId>,
 }
 
 /// One caller of a site.
@@ -37,10 +46,16 @@ pub struct CallView {
     pub call: CallId,
     /// Who it is.
     pub card: Card,
+    /// What it asked for.
+    pub want: Want,
+    /// The request that was made for it, and perhaps for others.
+    pub request: Option<Ticket>,
     /// For how long it has waited, or has been inside.
     pub age: Duration,
     /// Its fence, if it is inside.
     pub fence: Option<Fence>,
+    /// What it has besides, if it is inside.
+    pub got: Option<Got>,
     /// For how long its grant is good if it is not extended, if it is inside.
     pub left: Option<Duration>,
 }
@@ -63,19 +78,18 @@ pub struct Standing {
 /// Puts together what the sites of a cluster show of one resource: who is inside, then who waits,
 /// the next one first, and who blocks whom.
 pub fn explain(views: &BTreeMap<SiteId, ResourceView>) -> Vec<Standing> {
-    let is_inside = |view: &ResourceView| view.calls.iter().any(|call| call.fence.is_some());
-    let requests = views.values().filter_map(|view| Some((is_inside(view), view.request?, view)));
-    let mut requests: Vec<_> = requests.collect();
-    requests.sort_unstable_by_key(|&(inside, request, _)| (!inside, request));
-    let standing = |(place, (inside, request, view)): (usize, &(bool, Ticket, &ResourceView))| {
-        let missing = view.missing.iter().filter(|_| !inside);
+    let mut requests: Vec<&RequestView> = views.values().flat_map(|view| &view.requests).collect();
+    requests.sort_unstable_by_key(|request| (!request.inside, request.ticket));
+    let standing = |(place, request): (usize, &&RequestView)| {
+        let missing = request.missing.iter().filter(|_| !request.inside);
         let (heard, unheard): (Vec<SiteId>, Vec<SiteId>) =
             missing.partition(|arbiter| views.contains_key(arbiter));
+        let before = heard.iter().flat_map(|at| views[at].before(request.ticket));
         Standing {
-            request: *request,
-            inside: *inside,
-            place,
-            blocked_by: heard.iter().flat_map(|at| views[at].before(*request)).collect(),
+            request: request.ticket,
+            inside: request.inside,
+            place: if request.inside { 0 } else { place },
+            blocked_by: before.collect(),
             unheard: unheard.into_iter().collect(),
         }
     };

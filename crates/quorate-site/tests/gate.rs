@@ -121,7 +121,7 @@ impl Street {
     fn until(&self, which: usize) -> Option<Tick> {
         let told = self.told.iter().filter(|(to, _)| *to == which);
         told.filter_map(|(_, effect)| match effect {
-            CallerEffect::Granted(_, _, until) | CallerEffect::Extended(_, until) => Some(*until),
+            CallerEffect::Granted(.., until) | CallerEffect::Extended(_, until) => Some(*until),
             _ => None,
         })
         .next_back()
@@ -243,7 +243,7 @@ fn what_is_asked_before_there_is_a_session_is_asked_then() {
     street.pass(2 * LEASE);
     street.caller(0, CallerInput::Claim(1, wish(false)));
     let fence = street.told.iter().find_map(|(_, effect)| match effect {
-        CallerEffect::Granted(_, fence, _) => Some(*fence),
+        CallerEffect::Granted(_, fence, ..) => Some(*fence),
         _ => None,
     });
     let (name, by) = (wish(false).name, Card::default());

@@ -29,7 +29,7 @@ pub mod words {
     };
     pub use quorate_site::session::{Badge, Drift, Lease, Terms};
     pub use quorate_site::{
-        Answer, Break, CallId, CallView, Card, Denial, Kind, Loss, Name, PeerReport, Question,
-        ResourceView, SiteError, SiteReport, Standing, Want, explain,
+        Answer, Break, CallId, CallView, Card, Denial, Got, Kind, Loss, Name, PeerReport, Question,
+        RequestView, ResourceView, SiteError, SiteReport, Standing, Units, Want, explain,
     };
 }

@@ -42,7 +42,8 @@ fn as_json(seen: &Seen) -> Value {
     };
     let requests = explain(&seen.views).into_iter().map(|standing| {
         let site = standing.request.site;
-        let callers: Vec<Value> = seen.at(site).map(|(_, call)| call_json(site, call)).collect();
+        let callers = seen.made_for(standing.request);
+        let callers: Vec<Value> = callers.map(|(site, call)| call_json(site, call)).collect();
         json!({
             "request": standing.request.to_string(),
             "site": site.index() + 1,
@@ -65,7 +66,7 @@ fn lines(seen: &Seen) -> Vec<String> {
     let mut lines = vec![paint.strong(&seen.sentence())];
     for standing in explain(&seen.views) {
         lines.push(request_line(seen, &standing));
-        for (_, call) in seen.at(standing.request.site) {
+        for (_, call) in seen.made_for(standing.request) {
             let does = if call.fence.is_some() { "is inside" } else { "waits" };
             lines.push(format!("    {} {does}", call.card));
         }
@@ -95,7 +96,7 @@ fn request_line(seen: &Seen, standing: &Standing) -> String {
 
 /// Whom a request is made for, as far as that can be seen.
 fn who(seen: &Seen, ticket: Ticket) -> String {
-    match seen.at(ticket.site).next() {
+    match seen.made_for(ticket).next() {
         Some((_, call)) => format!("{ticket} ({})", call.card),
         None => ticket.to_string(),
     }

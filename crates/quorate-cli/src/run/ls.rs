@@ -98,9 +98,12 @@ impl Listed {
 }
 
 fn lock_row(seen: &Seen) -> Vec<String> {
-    let kind = seen.views.values().next().map_or_else(String::new, |view| view.kind.to_string());
+    let kind = seen.kind().map_or_else(String::new, ToString::to_string);
     let mut cells = vec![seen.name.to_string(), kind];
     match seen.holders().last() {
+        _ if seen.holders().count() > 1 => {
+            cells.extend([format!("{} holders", seen.holders().count()), "-".into(), "-".into()]);
+        }
         Some((_, call)) => cells.extend([
             call.card.to_string(),
             span(call.age),

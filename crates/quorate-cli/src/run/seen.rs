@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quorate::{Answer, CallView, Cluster, Gathered, Name, Question, ResourceView, SiteId, explain};
+use quorate::{
+    Answer, CallView, Cluster, Gathered, Got, Kind, Name, Question, ResourceView, SiteId, Ticket,
+    Want, explain,
+};
 use serde_json::{Value, json};
 
 use super::ANSWERS;
@@ -38,21 +41,31 @@ impl Seen {
 
     /// Who waits, about in the order in which they will be served.
     pub(crate) fn waiting(&self) -> Vec<(SiteId, &CallView)> {
-        let mut order: Vec<SiteId> =
-            explain(&self.views).iter().map(|standing| standing.request.site).collect();
-        order.extend(self.views.keys().filter(|site| !order.contains(site)).collect::<Vec<_>>());
-        let calls = order.iter().flat_map(|site| self.at(*site));
-        calls.filter(|(_, call)| call.fence.is_none()).collect()
+        let order: Vec<Ticket> =
+            explain(&self.views).iter().map(|standing| standing.request).collect();
+        let place = |call: &CallView| {
+            let request = call.request.and_then(|own| order.iter().position(|one| *one == own));
+            request.unwrap_or(usize::MAX)
+        };
+        let calls = self.calls().filter(|(_, call)| call.fence.is_none());
+        let mut calls: Vec<(SiteId, &CallView)> = calls.collect();
+        calls.sort_by_key(|(_, call)| place(call)); // and in the line of their site
+        calls
     }
 
-    /// The callers of one site: who is inside, then who waits there.
-    pub(crate) fn at(&self, site: SiteId) -> impl Iterator<Item = (SiteId, &CallView)> {
-        let view = self.views.get(&site);
-        view.into_iter().flat_map(|view| &view.calls).map(move |call| (site, call))
+    /// The callers for whom a request is made: who is inside, then who waits.
+    pub(crate) fn made_for(&self, request: Ticket) -> impl Iterator<Item = (SiteId, &CallView)> {
+        self.calls().filter(move |(_, call)| call.request == Some(request))
     }
 
     fn calls(&self) -> impl Iterator<Item = (SiteId, &CallView)> {
-        self.views.keys().flat_map(|site| self.at(*site))
+        let views = self.views.iter();
+        views.flat_map(|(site, view)| view.calls.iter().map(move |call| (*site, call)))
+    }
+
+    /// What kind of lock it is, if it is in use.
+    pub(crate) fn kind(&self) -> Option<&Kind> {
+        self.views.values().next().map(|view| &view.kind)
     }
 
     /// Who holds it and how many wait, in a sentence.
@@ -64,6 +77,10 @@ impl Seen {
             1 => "1 waits".to_owned(),
             _ => format!("{waiting} wait"),
         };
+        if let Some(Kind::Pool(units)) = self.kind() {
+            let taken: u32 = self.holders().map(|(_, call)| units_of(call)).sum();
+            return format!("{name} has lent {taken} of {units} units; {wait}");
+        }
         match self.holders().last() {
             Some((_, call)) => {
                 format!("{name} is held by {}, for {}; {wait}", call.card, span(call.age))
@@ -80,7 +97,7 @@ impl Seen {
         };
         json!({
             "name": self.name.as_str(),
-            "kind": self.views.values().next().map(|view| view.kind.to_string()),
+            "kind": self.kind().map(ToString::to_string),
             "holders": calls(self.holders().collect()),
             "waiting": calls(self.waiting()),
             "silent": site_numbers(&self.silent),
@@ -120,10 +137,41 @@ pub(crate) fn call_json(site: SiteId, call: &CallView) -> Value {
         "host": &*call.card.host,
         "pid": call.card.pid,
         "purpose": &*call.card.purpose,
+        "units": matches!(call.want, Want::Pool { .. }).then(|| units_of(call)),
+        "numbers": numbers_of(call),
         "age_ms": millis(call.age),
         "fence": call.fence.map(|fence| fence.0),
         "left_ms": call.left.map(millis),
     })
+}
+
+/// How many units of a pool a caller asked for.
+fn units_of(call: &CallView) -> u32 {
+    match call.want {
+        Want::Pool { units, .. } => units.count,
+        Want::Mutex => 0,
+    }
+}
+
+/// Which units of a pool a caller has, if it wanted to know.
+fn numbers_of(call: &CallView) -> Option<Vec<u32>> {
+    match (&call.want, &call.got) {
+        (Want::Pool { numbered: true, .. }, Some(Got::Pool(numbers))) => {
+            Some(numbers.iter().copied().collect())
+        }
+        _ => None,
+    }
+}
+
+/// What a caller asked for and got of a pool, in a few words; nothing of a mutex.
+pub(crate) fn share(call: &CallView) -> String {
+    let numbers: Option<Vec<String>> =
+        numbers_of(call).map(|all| all.iter().map(ToString::to_string).collect());
+    match (&call.want, numbers) {
+        (Want::Mutex, _) => String::new(),
+        (want, None) => want.to_string(),
+        (want, Some(numbers)) => format!("{want}: {}", numbers.join(" ")),
+    }
 }
 
 /// Whole milliseconds.

@@ -13,4 +13,5 @@ mod sites;
 mod tell;
 mod tools;
 mod trace;
+mod units;
 mod whole;

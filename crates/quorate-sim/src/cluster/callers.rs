@@ -1,16 +1,17 @@
 //! Callers: what they ask for, how long they stay, and which of them stay too long.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
-use quorate_site::{Break, CallId, Card, Claim, Input, Want};
+use quorate_site::{Break, CallId, Card, Claim, Input, Units, Want};
 
-use super::Load;
 use super::event::{Event, Observer};
 use super::run::{Due, MS, Run, nanos};
 use super::storage::Write;
+use super::{Load, Wants};
 
 /// One call of a caller.
 #[derive(Clone, Debug)]
@@ -29,6 +30,9 @@ pub(super) struct Call {
     pub(super) place: Place,
     pub(super) telling: Telling,
     pub(super) fence: Fence,
+    want: Want,
+    /// The units it got, if it wanted to know which.
+    pub(super) numbers: BTreeSet<u32>,
     /// What it believes: by its site's clock, and the same in true time.
     pub(super) until: Tick,
     pub(super) end: u64,
@@ -73,6 +77,14 @@ impl Call {
     pub(super) fn is_inside(&self) -> bool {
         self.place == Place::Inside
     }
+
+    /// How many units it wants; a mutex is one.
+    pub(super) fn units(&self) -> u32 {
+        match self.want {
+            Want::Mutex => 1,
+            Want::Pool { units, .. } => units.count,
+        }
+    }
 }
 
 impl<W: Observer> Run<'_, W> {
@@ -111,9 +123,21 @@ impl<W: Observer> Run<'_, W> {
         self.tally.claims += 1;
         self.see(&Event::Claims(SiteId::new(site), id, &name));
         let hasty = self.plan.hasty && id.0 % 4 == 3;
-        let (want, card) = (Want::Mutex, Card::default());
+        let (want, card) = (self.call(id).want.clone(), Card::default());
         let claim = Claim { name, want, card, deadline, hasty };
         self.feed(site, Input::Claim(id, claim), 0);
+    }
+
+    fn draw_want(&mut self) -> Want {
+        match self.plan.wants {
+            Wants::Mutex => Want::Mutex,
+            Wants::Pool => {
+                let count = 1 + self.chance.below(self.mood.units.into());
+                let count = u32::try_from(count).expect("a pool is small here");
+                let units = Units { count, of: self.mood.units };
+                Want::Pool { units, numbered: self.chance.percent(50) }
+            }
+        }
     }
 
     fn draw_call(&mut self, caller: usize, site: usize) -> Call {
@@ -125,6 +149,8 @@ impl<W: Observer> Run<'_, W> {
         // The first resource is the hot one.
         let name = if self.chance.percent(40) { 0 } else { self.chance.place(self.names.len()) };
         Call {
+            want: self.draw_want(),
+            numbers: BTreeSet::new(),
             site,
             life: self.nodes[site].life,
             caller,
@@ -218,7 +244,23 @@ impl<W: Observer> Run<'_, W> {
         let call = self.call(id);
         let (site, name, fence) = (SiteId::new(call.site), call.name, call.fence);
         let valid = self.judge.is_valid(self.now, name, id);
-        let write = self.stores[name].write(id, fence);
+        // Each unit that has a number has a storage; without numbers nothing tells units apart.
+        let guarded: Vec<u32> = match self.plan.wants {
+            Wants::Mutex => vec![0],
+            Wants::Pool => call.numbers.iter().copied().collect(),
+        };
+        for unit in guarded {
+            let write = self.stores.entry((name, unit)).or_default().write(id, fence);
+            self.note_write((site, id, fence), valid, write);
+        }
+    }
+
+    fn note_write(
+        &mut self,
+        (site, id, fence): (SiteId, CallId, Fence),
+        valid: bool,
+        write: Write,
+    ) {
         let how = match (write, valid) {
             (Write::Refused(_), false) => {
                 self.tally.late_refused += 1;
@@ -283,6 +325,9 @@ impl<W: Observer> Run<'_, W> {
     pub(super) fn note_entry(&mut self, name: usize) {
         let queue = &mut self.queues[name];
         queue.waiting -= 1;
+        if self.plan.wants == Wants::Pool {
+            return; // many are inside together
+        }
         let held = queue.left.max(self.judge.last_end(self.now, name));
         let free = self.now.saturating_sub(queue.since.max(held));
         self.tally.gap_ns_max = self.tally.gap_ns_max.max(free);

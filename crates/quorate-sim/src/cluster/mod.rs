@@ -49,6 +49,8 @@ pub struct Plan {
     pub lasts: Duration,
     /// Who comes.
     pub load: Load,
+    /// What for.
+    pub wants: Wants,
     /// Whether every fourth caller does not wait for anybody.
     pub hasty: bool,
     /// What goes wrong, from the seed.
@@ -80,6 +82,15 @@ pub enum Load {
     OneHolder,
 }
 
+/// What kind of lock all resources of a run are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// One holder at a time.
+    Mutex,
+    /// Pools of a size that the seed draws; some callers want to know which units they have.
+    Pool,
+}
+
 /// What a disk does not keep across a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forgets {
@@ -102,6 +113,7 @@ impl Plan {
             skew: 4_500,
             lasts: Duration::from_secs(30),
             load: Load::Drawn { callers: 2, names: 3 },
+            wants: Wants::Mutex,
             hasty: false,
             faults: Faults::All,
             listed: Vec::new(),

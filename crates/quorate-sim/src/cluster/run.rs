@@ -1,11 +1,11 @@
 //! A run that is under way: what is due, and in which order it happens.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
-use quorate_site::{CallId, Name, ResourceView};
+use quorate_site::{CallId, Name, RequestView, ResourceView};
 
 use super::callers::{Call, Queue};
 use super::event::{Event, Observer};
@@ -15,7 +15,7 @@ use super::property::{Judge, Left};
 use super::storage::Storage;
 use super::tally::Tally;
 use super::wire::Wire;
-use super::{Load, Outcome, Plan};
+use super::{Load, Outcome, Plan, Wants};
 use crate::chance::Chance;
 
 /// A millisecond, in nanoseconds.
@@ -73,6 +73,8 @@ pub(super) struct Mood {
     pub(super) think: u64,
     pub(super) fence_block: u64,
     pub(super) local_turns: u32,
+    /// How many units a pool has.
+    pub(super) units: u32,
     /// One of these is the lease that a life of a site grants.
     pub(super) leases: Vec<Duration>,
 }
@@ -94,7 +96,8 @@ pub(super) struct Run<'a, W> {
     pub(super) names: Vec<Name>,
     pub(super) calls: Vec<Call>,
     pub(super) queues: Vec<Queue>,
-    pub(super) stores: Vec<Storage>,
+    /// What each unit of a resource guards.
+    pub(super) stores: BTreeMap<(usize, u32), Storage>,
     pub(super) judge: Judge,
     pub(super) tally: Tally,
     pub(super) faults: Vec<(u64, Fault)>,
@@ -115,6 +118,7 @@ impl<'a, W: Observer> Run<'a, W> {
         let lease = nanos(plan.lease);
         let lasts = nanos(plan.lasts);
         let mood = draw_mood(plan, &mut chance);
+        let units = mood.units;
         let mut faults = faults::draw(plan.faults, (n, lease, lasts), &mut chance);
         faults.extend(plan.listed.iter().cloned());
         let nodes = SiteId::all(n).map(|site| Node::new(plan, site, &mut chance)).collect();
@@ -134,8 +138,8 @@ impl<'a, W: Observer> Run<'a, W> {
             names: (0..names).map(|place| name(place).expect("it is short")).collect(),
             calls: Vec::new(),
             queues: vec![Queue::default(); names],
-            stores: vec![Storage::default(); names],
-            judge: Judge::new(names, plan.tolerates),
+            stores: BTreeMap::new(),
+            judge: Judge::new(names, units, plan.tolerates),
             tally: Tally::default(),
             faults,
             partitions: Vec::new(),
@@ -276,8 +280,8 @@ impl<'a, W: Observer> Run<'a, W> {
 /// A resource as a site sees it, in a few words.
 fn in_words(view: &ResourceView) -> String {
     let mut text = view.name.to_string();
-    if let Some(request) = view.request {
-        text = format!("{text}, wants it with {request}, lacks {}", listed(&view.missing));
+    for RequestView { ticket, missing, .. } in &view.requests {
+        text = format!("{text}, wants it with {ticket}, lacks {}", listed(missing));
     }
     if !view.lent.is_empty() {
         text = format!("{text}, lent to {}", listed(&view.lent));
@@ -311,6 +315,7 @@ fn draw_mood(plan: &Plan, chance: &mut Chance) -> Mood {
         think: lease / chance.one_of(&[20, 5, 2]),
         fence_block: chance.one_of(&[4, 64, 1 << 20]),
         local_turns: chance.one_of(&[1, 2, 8]),
+        units: if plan.wants == Wants::Pool { chance.one_of(&[1, 2, 3, 4]) } else { 1 },
         leases,
     }
 }

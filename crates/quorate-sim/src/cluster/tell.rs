@@ -2,7 +2,7 @@
 
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
-use quorate_site::{CallId, Denial, Effect, Grant, Loss};
+use quorate_site::{CallId, Denial, Effect, Got, Grant, Loss};
 
 use super::callers::{Place, Telling, place_of};
 use super::event::{Event, Observer};
@@ -51,6 +51,9 @@ impl<W: Observer> Run<'_, W> {
         }
         call.place = Place::Inside;
         (call.fence, call.until) = (grant.fence, grant.until);
+        if let Got::Pool(numbers) = grant.got {
+            call.numbers = numbers;
+        }
         let (site, name) = (call.site, call.name);
         self.nodes[site].inside.insert(id);
         self.tally.grants += 1;
@@ -89,9 +92,11 @@ impl<W: Observer> Run<'_, W> {
         let enters = !call.entered && end > self.now;
         (call.end, call.entered) = (end, call.entered || enters);
         let (name, site, fence) = (call.name, SiteId::new(call.site), call.fence);
-        self.judge.on_belief(self.now, Holder { name, call: id, site, end });
+        let (units, numbers) = (call.units(), call.numbers.clone());
+        let holder = Holder { name, call: id, site, units, numbers, end };
+        self.judge.on_belief(self.now, &holder);
         if enters {
-            self.judge.on_enter(name, id, fence);
+            self.judge.on_enter(&holder, fence);
         }
     }
 
@@ -121,6 +126,7 @@ impl<W: Observer> Run<'_, W> {
             Denial::NoQuorum { .. } => "no quorum",
             Denial::NeverAsks => "never asks",
             Denial::OtherKind { .. } => "other kind",
+            Denial::Units(_) => "invalid units",
             Denial::Reused => "number reused",
         };
         *self.tally.denied.entry(why).or_default() += 1;

@@ -1,24 +1,47 @@
 //! Fences grow along conflicting grants.
 //!
-//! DESIGN of the site layer: a fence is above every fence used before it on that resource.
+//! DESIGN of the site layer: a fence is above every fence used before it on that resource. Those of
+//! a pool order only grants that could not have been inside together.
 
 use quorate_protocol::Fence;
 
+use crate::Marks;
+
 pub(super) const NAME: &str = "fences grow";
 
-/// The highest fence granted so far.
+/// The highest fence granted so far, by kind of grant. Most protocols have one kind, which takes no
+/// room of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Fences {
-    highest: Fence,
+    first: Fence,
+    others: Vec<Fence>,
 }
 
 impl Fences {
-    pub(super) fn on_enter(&mut self, fence: Fence) -> Result<(), String> {
-        let highest = self.highest;
-        self.highest = highest.max(fence);
+    pub(super) fn on_enter(&mut self, fence: Fence, marks: &Marks) -> Result<(), String> {
+        let highest = marks.above.iter().map(|&kind| self.highest(kind)).max().unwrap_or_default();
+        for &kind in &marks.own {
+            let before = self.highest_mut(kind);
+            *before = fence.max(*before);
+        }
         if fence > highest {
             return Ok(());
         }
         Err(format!("fence {fence} follows fence {highest}"))
+    }
+
+    fn highest(&self, kind: usize) -> Fence {
+        match kind.checked_sub(1) {
+            None => self.first,
+            Some(place) => self.others.get(place).copied().unwrap_or_default(),
+        }
+    }
+
+    fn highest_mut(&mut self, kind: usize) -> &mut Fence {
+        let Some(place) = kind.checked_sub(1) else { return &mut self.first };
+        if self.others.len() <= place {
+            self.others.resize(place + 1, Fence::default());
+        }
+        &mut self.others[place]
     }
 }

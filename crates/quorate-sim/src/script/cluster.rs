@@ -1,12 +1,10 @@
 //! The settings at the top of a script, and the cluster they describe.
 
-use std::sync::Arc;
-
-use quorate_quorum::{Kind, Listed, QuorumSystem, SiteId, SiteSet, build};
+use quorate_quorum::{SiteId, SiteSet};
 
 use super::error::{Fault, ScriptError};
-use super::parse::{Statement, refused};
-use crate::{Contract, Setting, Subject, Visitor, visit};
+use super::parse::Statement;
+use crate::{Contract, Order, Setting, Shape, Subject, Visitor, visit};
 
 /// The cluster of a script: which protocol, with which switches, on which quorums.
 #[derive(Clone, Debug)]
@@ -15,10 +13,16 @@ pub struct Cluster {
     pub protocol: String,
     /// Its switches.
     pub settings: Vec<Setting>,
-    /// Its sites and their quorums.
-    pub quorums: Arc<dyn QuorumSystem>,
+    /// How many sites it has.
+    pub n: usize,
+    /// Their quorums; `None` is the construction the protocol uses if nothing is said.
+    pub shape: Option<Shape>,
+    /// The line that says so.
+    pub(super) shape_line: usize,
     /// Its sessions; `None` in the papers' world, where channels never fail.
     pub sessions: Option<Contract>,
+    /// In which order its channels deliver.
+    pub order: Order,
 }
 
 /// The settings as they come, each with its line.
@@ -26,10 +30,20 @@ pub struct Cluster {
 pub(super) struct Settings {
     protocol: Option<(usize, String)>,
     sites: Option<(usize, usize)>,
-    kind: Option<(usize, Kind)>,
+    kind: Option<(usize, String)>,
     listed: Vec<(usize, SiteId, SiteSet)>,
     options: Vec<(usize, Setting)>,
     sessions: Option<(usize, Contract)>,
+    order: Option<(usize, Order)>,
+}
+
+impl Cluster {
+    /// The quorums as protocol `P` has them, for these claims.
+    pub(super) fn quorums<P: Subject>(&self, claims: &[P::Claim]) -> Result<P::Quorums, Fault> {
+        let default = || Shape::Kind(P::QUORUM.to_owned(), self.n);
+        let shape = self.shape.clone().unwrap_or_else(default);
+        P::quorums(&shape, claims).map_err(Fault::Refused)
+    }
 }
 
 impl Settings {
@@ -38,6 +52,7 @@ impl Settings {
         let before = match statement {
             Statement::Protocol(name) => set(&mut self.protocol, line, name, "the protocol"),
             Statement::Sessions(contract) => set(&mut self.sessions, line, contract, "`sessions`"),
+            Statement::Order(order) => set(&mut self.order, line, order, "the order"),
             Statement::Sites(n) => set(&mut self.sites, line, n, "the number of sites"),
             Statement::QuorumKind(kind) => match self.listed.first() {
                 Some(&(before, ..)) => twice("a quorum", before),
@@ -71,7 +86,7 @@ impl Settings {
 
     /// The cluster that the settings describe; `end` is the line to blame for what is missing.
     pub(super) fn finish(self, end: usize) -> Result<Cluster, ScriptError> {
-        let quorums = self.quorums(end)?;
+        let (n, shape, shape_line) = self.shape(end)?;
         let (line, protocol) = self.protocol.unwrap_or((end, "mutex".to_owned()));
         let known = |settings: &[Setting]| visit(&protocol, settings, Nothing);
         known(&[]).map_err(|why| Fault::Refused(why).at(line))?;
@@ -80,11 +95,22 @@ impl Settings {
             settings.push(setting);
             known(&settings).map_err(|why| Fault::Refused(why).at(line))?;
         }
+        let order = self.order.map_or(Order::Fifo, |(_, order)| order);
+        let ordered =
+            visit(&protocol, &settings, Ordered).map_err(|why| Fault::Refused(why).at(line))?;
+        if let Some((at, _)) =
+            self.order.filter(|_| order != Order::Fifo && (ordered || self.sessions.is_some()))
+        {
+            let what = if ordered { protocol.as_str() } else { "session" };
+            let why = format!("a {what} needs `order fifo`");
+            return Err(Fault::Refused(why).at(at));
+        }
         let sessions = self.sessions.map(|(_, contract)| contract);
-        Ok(Cluster { protocol, settings, quorums, sessions })
+        Ok(Cluster { protocol, settings, n, shape, shape_line, sessions, order })
     }
 
-    fn quorums(&self, end: usize) -> Result<Arc<dyn QuorumSystem>, ScriptError> {
+    /// The number of sites, their quorums, and the line to blame for these.
+    fn shape(&self, end: usize) -> Result<(usize, Option<Shape>, usize), ScriptError> {
         let named = |(_, owner, members): &(usize, SiteId, SiteSet)| {
             members.iter().last().map_or(*owner, |last| last.max(*owner)).index() + 1
         };
@@ -93,9 +119,9 @@ impl Settings {
             return Err(Fault::NoSites.at(end));
         };
         if self.listed.is_empty() {
-            let (line, kind) = self.kind.unwrap_or((end, Kind::Majority));
-            let line = self.sites.map_or(line, |(line, _)| line);
-            return build(kind, n).map_err(|why| refused(why).at(line));
+            let shape = self.kind.as_ref().map(|(_, name)| Shape::Kind(name.clone(), n));
+            let line = self.kind.as_ref().map(|(line, _)| *line);
+            return Ok((n, shape, line.or(self.sites.map(|(line, _)| line)).unwrap_or(end)));
         }
         let mut own = vec![None; n];
         for (line, owner, members) in &self.listed {
@@ -106,10 +132,7 @@ impl Settings {
             own[owner.index()] = Some(members.clone());
         }
         let line = self.listed.last().map_or(end, |&(line, ..)| line);
-        match Listed::new(own) {
-            Ok(listed) => Ok(Arc::new(listed)),
-            Err(why) => Err(refused(why).at(line)),
-        }
+        Ok((n, Some(Shape::Listed(own)), line))
     }
 }
 
@@ -134,4 +157,15 @@ impl Visitor for Nothing {
     type Output = ();
 
     fn visit<P: Subject>(self, _: P::Options) {}
+}
+
+/// Asks whether the protocol needs channels that keep the order.
+struct Ordered;
+
+impl Visitor for Ordered {
+    type Output = bool;
+
+    fn visit<P: Subject>(self, _: P::Options) -> bool {
+        !P::ANY_ORDER
+    }
 }

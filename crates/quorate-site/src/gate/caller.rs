@@ -11,6 +11,7 @@ use super::{Parley, Wish};
 use crate::claim::{Denial, Loss};
 use crate::effect::Break;
 use crate::question::{Answer, Question};
+use crate::registry::Got;
 use crate::session::{self, Durable, Event, Half, Packet, Roles, Sessions, Terms};
 use crate::validity::HandedDown;
 
@@ -41,7 +42,7 @@ pub enum CallerEffect {
     /// Say this to the site.
     Packet(Packet<Parley>),
     /// The caller is inside; its grant is good until then at least.
-    Granted(u64, Fence, Tick),
+    Granted(u64, Fence, Got, Tick),
     /// The grant is good until then at least.
     Extended(u64, Tick),
     /// The grant was broken, and ends then.
@@ -231,7 +232,7 @@ impl Caller {
 
     fn on_parley(&mut self, parley: Parley) {
         match parley {
-            Parley::Granted(call, fence, down) => self.on_granted(call, fence, down),
+            Parley::Granted(call, fence, got, down) => self.on_granted(call, (fence, got), down),
             Parley::Valid(down) => self.on_valid(down),
             Parley::Waning(call, down) => self.on_waning(call, down),
             Parley::Steady(call) => {
@@ -264,13 +265,13 @@ impl Caller {
         }
     }
 
-    fn on_granted(&mut self, call: u64, fence: Fence, down: HandedDown) {
+    fn on_granted(&mut self, call: u64, (fence, got): (Fence, Got), down: HandedDown) {
         let Some(Call::Waiting(_)) = self.calls.get(&call) else { return }; // it has left
         let handed = self.sessions.handed(site(), down);
         match handed.and_then(|handed| Some((handed, self.end_of(handed)?))) {
             Some((handed, told)) if told > self.now => {
                 self.calls.insert(call, Call::Inside { handed, told, steady: true });
-                self.out.push(CallerEffect::Granted(call, fence, told));
+                self.out.push(CallerEffect::Granted(call, fence, got, told));
             }
             _ => {
                 // It was under way for too long to be of use.

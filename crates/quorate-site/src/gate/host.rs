@@ -5,7 +5,7 @@ use quorate_protocol::Tick;
 use super::clients::Clients;
 use super::{ClientId, Parley, Wish};
 use crate::Config;
-use crate::claim::{CallId, Claim, Denial};
+use crate::claim::{CallId, Claim, Denial, Grant};
 use crate::disk::Disk;
 use crate::effect::{Effect, Input};
 use crate::session::{self, Event, Packet, ServerEnd};
@@ -187,7 +187,8 @@ impl Host {
         let effects = match effect {
             Effect::Grant(call, grant) => {
                 clients.enter(call);
-                clients.hand_down(id, grant.until, |x| Parley::Granted(number, grant.fence, x))
+                let Grant { fence, got, until } = grant;
+                clients.hand_down(id, until, |down| Parley::Granted(number, fence, got, down))
             }
             Effect::Waning(_, until) => clients.hand_down(id, until, |x| Parley::Waning(number, x)),
             Effect::Steady(_) => clients.say(id, Parley::Steady(number)),

@@ -11,7 +11,7 @@ use crate::Name;
 use crate::claim::{Card, Denial, Loss};
 use crate::effect::Break;
 use crate::question::{Answer, Question};
-use crate::registry::Want;
+use crate::registry::{Got, Want};
 use crate::validity::HandedDown;
 
 /// A process with callers: a number drawn at random when it starts.
@@ -45,7 +45,7 @@ pub enum Parley {
     /// To the site: somebody wants a grant to end.
     Break(Break),
     /// To the process: the caller is inside.
-    Granted(u64, Fence, HandedDown),
+    Granted(u64, Fence, Got, HandedDown),
     /// To the process: all its grants are good until then that are not waning.
     Valid(HandedDown),
     /// To the process: this grant is good until then, and the above does not count for it.

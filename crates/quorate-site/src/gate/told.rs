@@ -6,12 +6,13 @@ use quorate_protocol::{Fence, Tick};
 
 use super::CallerLoss;
 use crate::claim::Denial;
+use crate::registry::Got;
 
 /// What a caller is told of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Told {
     /// It is inside; its grant is good until then at least.
-    Granted(Fence, Tick),
+    Granted(Fence, Got, Tick),
     /// The grant is good until then at least.
     Extended(Tick),
     /// The grant was broken, and ends then.

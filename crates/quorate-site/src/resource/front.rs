@@ -6,8 +6,10 @@
 
 use std::collections::VecDeque;
 
-use quorate_protocol::{Basis, ClaimId, Effect, Input, Out, Shared, Ticket, View, Violation};
-use quorate_quorum::{SiteId, SiteSet};
+use quorate_protocol::{
+    Basis, ClaimId, ClaimView, Effect, Input, Out, Shared, Ticket, View, Violation,
+};
+use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
 use super::{Act, Bench, Part};
 use crate::claim::{CallId, Denial};
@@ -73,7 +75,7 @@ impl<P: Registered<Claim = ()>> Front<P> {
             Effect::Grant(_, grant) => {
                 let served = self.served.as_mut().expect("a grant is somebody's");
                 served.stage = Stage::Inside;
-                bench.acts.push(Act::Grant(served.call, P::fence(&grant)));
+                bench.acts.push(Act::Grant(served.call, P::fence(&grant), P::got(&grant)));
             }
             Effect::Lose(_, why) => {
                 let served = self.served.take().expect("a loss is somebody's");
@@ -133,7 +135,7 @@ impl<P: Registered<Claim = ()>> Front<P> {
 }
 
 impl<P: Registered<Claim = ()>> Part for Front<P> {
-    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, _: &Want) {
+    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, _: &Want, _: bool) {
         self.line.push_back(call);
         self.serve_next(bench);
     }
@@ -188,12 +190,21 @@ impl<P: Registered<Claim = ()>> Part for Front<P> {
         }
     }
 
+    fn quorums<'a>(&'a self, shared: &'a Shared, _: CallId) -> &'a dyn QuorumSystem {
+        shared.quorums()
+    }
+
     fn view(&self) -> View {
         self.protocol.view()
     }
 
     fn line(&self) -> Vec<CallId> {
         self.served.iter().map(|served| served.call).chain(self.line.iter().copied()).collect()
+    }
+
+    /// One request is made for all of them.
+    fn request<'a>(&self, _: CallId, view: &'a View) -> Option<&'a ClaimView> {
+        view.claims.first()
     }
 
     fn is_vacant(&self) -> bool {

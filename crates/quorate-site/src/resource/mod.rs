@@ -1,20 +1,22 @@
 //! One resource at one site: a protocol, and the callers in front of it.
 
+mod crowd;
 mod front;
 
-use quorate_protocol::{Fence, Record, Shared, Tick, Ticket, View, Violation, Why};
-use quorate_quorum::{SiteId, SiteSet};
+use quorate_protocol::{ClaimView, Fence, Record, Shared, Tick, Ticket, View, Violation, Why};
+use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
 use crate::claim::{CallId, Denial};
-use crate::registry::{Speech, Want};
+use crate::registry::{Got, Speech, Want};
 use crate::session::Event;
 
+pub(crate) use self::crowd::Crowd;
 pub(crate) use self::front::Front;
 
 /// What a site does for one resource, whatever its kind.
 pub(crate) trait Part {
-    /// A caller wants something of it, or is denied at once.
-    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, want: &Want);
+    /// A caller wants something of it, or is denied at once. A hasty one does not wait for anybody.
+    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, want: &Want, hasty: bool);
 
     /// A caller leaves, or does not wait any longer.
     fn leave(&mut self, bench: &mut Bench<'_>, call: CallId);
@@ -42,11 +44,17 @@ pub(crate) trait Part {
     /// The sites that vouch for a caller that is inside.
     fn vouchers(&self, call: CallId) -> Option<SiteSet>;
 
+    /// The quorums of which a caller needs one.
+    fn quorums<'a>(&'a self, shared: &'a Shared, call: CallId) -> &'a dyn QuorumSystem;
+
     /// What the protocol shows of itself.
     fn view(&self) -> View;
 
     /// The local callers: who is served first, then those in line.
     fn line(&self) -> Vec<CallId>;
+
+    /// The request that was made for a caller, in what the protocol shows.
+    fn request<'a>(&self, call: CallId, view: &'a View) -> Option<&'a ClaimView>;
 
     /// Whether it can be forgotten.
     fn is_vacant(&self) -> bool;
@@ -67,7 +75,7 @@ pub(crate) struct Bench<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Send(SiteId, Speech),
-    Grant(CallId, Fence),
+    Grant(CallId, Fence, Got),
     Lose(CallId, Why),
     Deny(CallId, Denial),
     Persist(Record),

@@ -6,15 +6,19 @@ use quorate_protocol::{Fence, Tick};
 
 use crate::Name;
 use crate::claim::Card;
+use crate::registry::{Got, Want};
 
 /// A call that is not over.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) name: Name,
+    pub(super) want: Want,
     pub(super) card: Card,
     /// Since when it has waited, or has been inside.
     pub(super) since: Tick,
     pub(super) place: Place,
+    /// What it has besides its fence, if it is inside.
+    pub(super) got: Option<Got>,
 }
 
 /// Where a call is.

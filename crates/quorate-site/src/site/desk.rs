@@ -11,6 +11,7 @@ use super::call::{Call, Place};
 use crate::claim::{CallId, Card, Claim, Denial, Grant, Loss};
 use crate::disk::Disk;
 use crate::effect::Effect;
+use crate::registry::{Factory, Got};
 use crate::resource::{Act, Bench};
 use crate::said::Said;
 use crate::session::{self, Event, Half, Roles, Sessions};
@@ -24,6 +25,7 @@ pub(super) struct Desk {
     pub(super) now: Tick,
     pub(super) sessions: Sessions<Said>,
     pub(super) shared: Shared,
+    pub(super) factory: Factory,
     /// Boxed, because the nodes of a map have room to spare.
     pub(super) calls: BTreeMap<CallId, Box<Call>>,
     /// When the site must do something about which call.
@@ -71,11 +73,13 @@ impl Desk {
             shared.sessions.set_theirs(peer, None);
         }
         shared.quarantined = sessions.quarantined_until() > now;
+        let factory = Factory::new(config.settings, n);
         let mut desk = Self {
             config,
             now,
             sessions,
             shared,
+            factory,
             calls: BTreeMap::new(),
             due: BTreeSet::new(),
             hasty: BTreeSet::new(),
@@ -190,11 +194,12 @@ impl Desk {
 
     /// Takes a call in.
     pub(super) fn enrol(&mut self, id: CallId, claim: Claim) {
-        let Claim { name, card, deadline, hasty, .. } = claim;
+        let Claim { name, want, card, deadline, hasty } = claim;
         if hasty {
             self.hasty.insert(id);
         }
-        let call = Call { name, card, since: self.now, place: Place::Waiting(deadline) };
+        let place = Place::Waiting(deadline);
+        let call = Call { name, want, card, since: self.now, place, got: None };
         self.due.extend(call.due().map(|when| (when, id)));
         self.calls.insert(id, Box::new(call));
     }
@@ -228,12 +233,11 @@ impl Desk {
     }
 
     /// Why a call that waited too long was not served.
-    pub(super) fn why_too_late(&mut self, name: &Name) -> Denial {
-        self.shared.turn_by(name.hash64());
-        if self.shared.quorum().is_some() {
+    pub(super) fn why_too_late(&self, id: CallId, resource: &Resource) -> Denial {
+        let quorums = resource.engine.part().quorums(&self.shared, id);
+        if self.shared.can_ask(quorums, self.calls[&id].name.hash64()) {
             return Denial::TimedOut;
         }
-        let quorums = &self.config.quorums;
         let (sites, needed) = (quorums.n(), quorums.min_size());
         Denial::NoQuorum { answering: self.shared.reachable().len(), sites, needed }
     }
@@ -256,11 +260,11 @@ impl Desk {
                     let said = Said::Of(name.clone(), resource.kind.clone(), speech);
                     self.say(to, half, said);
                 }
-                Act::Grant(id, fence) => {
+                Act::Grant(id, fence, got) => {
                     self.place(id, Place::Inside(fence));
                     let call = self.calls.get_mut(&id).expect("it was placed just now");
-                    call.since = self.now;
-                    self.tell_of_grant(id, fence, name, resource);
+                    (call.since, call.got) = (self.now, Some(got.clone()));
+                    self.tell_of_grant(id, (fence, got), resource);
                 }
                 Act::Lose(id, why) => {
                     self.dismiss(id);
@@ -277,12 +281,11 @@ impl Desk {
         assert!(self.shared.ceil() <= self.safe.ceil, "I4: the ceiling on disk is the highest");
     }
 
-    fn tell_of_grant(&mut self, id: CallId, fence: Fence, name: &Name, resource: &Resource) {
-        let vouchers = resource.engine.part().vouchers(id).expect("who enters has vouchers");
-        let until = self.valid_until(&self.calls[&id], &vouchers);
+    fn tell_of_grant(&mut self, id: CallId, (fence, got): (Fence, Got), resource: &Resource) {
+        let until = self.valid_until(id, resource.engine.part());
         let until = until.expect("who enters has a quorum of leases");
-        self.out.push(Effect::Grant(id, Grant { fence, until }));
-        if !self.is_steady(name, &vouchers, until) {
+        self.out.push(Effect::Grant(id, Grant { fence, got, until }));
+        if !self.is_steady(id, resource.engine.part(), until) {
             self.waning.insert(id, until);
             self.out.push(Effect::Waning(id, until));
         }

@@ -8,9 +8,12 @@ use crate::effect::Effect;
 use crate::session::Durable;
 
 impl Desk {
-    /// The first write of a life: all ceilings lie above what the lives before may have used.
+    /// The first write of a life: all ceilings lie above what the lives before may have used. Its
+    /// callers may go by a lease that no peer was promised; a site that is alone promises nobody.
     pub(super) fn persist_birth(&mut self) {
-        self.safe.sessions.incarnation = self.sessions.incarnation();
+        let sessions = &mut self.safe.sessions;
+        sessions.incarnation = self.sessions.incarnation();
+        sessions.lease_max = sessions.lease_max.max(self.config.terms.lease.length());
         self.safe.clock += CLOCK_BLOCK;
         self.safe.ceil = self.shared.ceil().plus(self.config.fence_block);
         self.write_safe();

@@ -10,6 +10,7 @@ mod questions;
 mod validity;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
@@ -113,9 +114,8 @@ impl Site {
 
     /// Until when the grant of `call` is good, as far as is known now; `None` if it is not inside.
     pub fn valid_until(&self, call: CallId) -> Option<Tick> {
-        let record = self.desk.calls.get(&call)?;
-        let resource = self.table.get(&record.name)?;
-        self.desk.valid_until(record, &resource.engine.part().vouchers(call)?)
+        let resource = self.table.get(&self.desk.calls.get(&call)?.name)?;
+        self.desk.valid_until(call, resource.engine.part())
     }
 
     /// The fence of the grant of `call`; `None` if it is not inside.
@@ -149,7 +149,7 @@ impl Site {
         match call.broken_for() {
             Some(reason) => self.desk.out.push(Effect::Lost(id, Loss::Broken(reason))),
             None => {
-                let denial = self.desk.why_too_late(&call.name.clone());
+                let denial = self.desk.why_too_late(id, &self.table[&call.name]);
                 self.desk.out.push(Effect::Denied(id, denial));
             }
         }
@@ -225,6 +225,9 @@ impl Site {
         if self.desk.calls.contains_key(&id) {
             return self.desk.out.push(Effect::Denied(id, Denial::Reused));
         }
+        if let Err(denial) = claim.want.check() {
+            return self.desk.out.push(Effect::Denied(id, denial));
+        }
         let kind = claim.want.kind();
         let other = self.table.get(&claim.name).filter(|resource| resource.kind != kind);
         if let Some(resource) = other {
@@ -233,9 +236,9 @@ impl Site {
             let denial = Denial::OtherKind { kind, by, owner };
             return self.desk.out.push(Effect::Denied(id, denial));
         }
-        let (name, want) = (claim.name.clone(), claim.want.clone());
+        let (name, want, hasty) = (claim.name.clone(), claim.want.clone(), claim.hasty);
         self.desk.enrol(id, claim);
-        self.with_resource(&name, &kind, |part, bench| part.claim(bench, id, &want));
+        self.with_resource(&name, &kind, |part, bench| part.claim(bench, id, &want, hasty));
     }
 
     fn leave(&mut self, id: CallId) {
@@ -296,7 +299,7 @@ impl Site {
     }
 
     /// Does something with a resource, which begins with that if it did not exist, and ends with it
-    /// if nobody uses it afterwards.
+    /// if nobody uses it afterwards. Nothing is done with one that cannot be.
     fn with_resource(
         &mut self,
         name: &Name,
@@ -304,10 +307,13 @@ impl Site {
         deed: impl FnOnce(&mut dyn crate::resource::Part, &mut Bench<'_>),
     ) {
         let desk = &mut self.desk;
-        let settings = desk.config.settings;
-        let resource = self.table.entry(name.clone()).or_insert_with(|| {
-            Box::new(Resource { kind: kind.clone(), engine: Engine::new(kind, settings) })
-        });
+        let resource = match self.table.entry(name.clone()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let Some(engine) = desk.factory.make(kind) else { return };
+                entry.insert(Box::new(Resource { kind: kind.clone(), engine }))
+            }
+        };
         desk.shared.turn_by(name.hash64());
         deed(resource.engine.part_mut(), &mut desk.bench());
         desk.carry_out(name, resource);

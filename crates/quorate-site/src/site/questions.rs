@@ -1,5 +1,6 @@
 //! Answers for people: what this site knows, and what it asks the others on their behalf.
 
+use quorate_protocol::ClaimView;
 use quorate_quorum::SiteId;
 
 use super::desk::Desk;
@@ -10,7 +11,7 @@ use crate::question::{Answer, AskId, PeerReport, Question, SiteReport};
 use crate::said::Said;
 use crate::session::Half;
 use crate::session::between;
-use crate::view::{CallView, ResourceView};
+use crate::view::{CallView, RequestView, ResourceView};
 
 impl Desk {
     /// Asks all sites within reach, this one too.
@@ -72,17 +73,24 @@ impl Site {
             CallView {
                 call: id,
                 card: call.card.clone(),
+                want: call.want.clone(),
+                request: part.request(id, &shown).map(|request| request.ticket),
                 age: between(call.since, self.desk.now),
                 fence: call.fence(),
+                got: call.got.clone(),
                 left: self.valid_until(id).map(|until| between(self.desk.now, until)),
             }
+        };
+        let calls = part.line().into_iter().map(call).collect();
+        let request = |claim: ClaimView| {
+            let ClaimView { ticket, inside, missing, .. } = claim;
+            RequestView { ticket, inside, missing }
         };
         ResourceView {
             name: name.clone(),
             kind: resource.kind.clone(),
-            calls: part.line().into_iter().map(call).collect(),
-            request: shown.claims.first().map(|claim| claim.ticket),
-            missing: shown.claims.first().map_or_else(Vec::new, |claim| claim.missing.clone()),
+            calls,
+            requests: shown.claims.into_iter().map(request).collect(),
             lent: shown.lent,
             queue: shown.queue,
         }

@@ -7,21 +7,22 @@ use quorate_protocol::Tick;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::Site;
-use super::call::{Call, Place};
+use super::call::Place;
 use super::desk::Desk;
-use crate::Name;
 use crate::claim::CallId;
 use crate::effect::Effect;
+use crate::resource::Part;
 use crate::validity::{quorum_validity, should_push};
 
 impl Desk {
-    /// Until when a grant is good that rests on these sites. It never moves back.
-    pub(super) fn valid_until(&self, call: &Call, vouchers: &SiteSet) -> Option<Tick> {
+    /// Until when a grant is good; `None` if it is none. It never moves back.
+    pub(super) fn valid_until(&self, id: CallId, part: &dyn Part) -> Option<Tick> {
+        let call = self.calls.get(&id)?;
+        let vouchers = part.vouchers(id)?;
         if let Place::Broken(_, until, _) = call.place {
             return Some(until);
         }
-        let hash = call.name.hash64();
-        let is_quorum = |sites: &SiteSet| self.shared.is_quorum_for(hash, sites);
+        let is_quorum = |sites: &SiteSet| self.is_enough(id, part, sites);
         let session = |site| Some((site, self.shared.session_at(site)?));
         quorum_validity(&self.sessions, self.now, is_quorum, vouchers.iter().filter_map(session))
     }
@@ -29,9 +30,16 @@ impl Desk {
     /// Whether those of the vouchers that answer are enough, and the grant, which is good until
     /// then, is good for as long as the horizon says that was told last. That one may be later: a
     /// site that was silent, or had no session with us, did not count for it.
-    pub(super) fn is_steady(&self, name: &Name, vouchers: &SiteSet, until: Tick) -> bool {
+    pub(super) fn is_steady(&self, id: CallId, part: &dyn Part, until: Tick) -> bool {
+        let vouchers = part.vouchers(id).unwrap_or_default();
         let answering = vouchers.iter().filter(|&site| !self.shared.is_silent(site)).collect();
-        self.shared.is_quorum_for(name.hash64(), &answering) && until >= self.horizon
+        self.is_enough(id, part, &answering) && until >= self.horizon
+    }
+
+    /// Whether these sites contain a quorum for what a call asked for.
+    fn is_enough(&self, id: CallId, part: &dyn Part, sites: &SiteSet) -> bool {
+        let (quorums, hash) = (part.quorums(&self.shared, id), self.calls[&id].name.hash64());
+        self.shared.is_quorum_of(quorums, hash, sites)
     }
 
     /// Until when grants are good that rest on sites that answer.
@@ -74,11 +82,13 @@ impl Site {
     }
 
     fn review_call(&mut self, id: CallId) {
-        let call = &self.desk.calls[&id];
-        let Some(vouchers) = self.table[&call.name].engine.part().vouchers(id) else { return };
-        let until = self.desk.valid_until(call, &vouchers);
+        let part = self.table[&self.desk.calls[&id].name].engine.part();
+        if part.vouchers(id).is_none() {
+            return;
+        }
+        let until = self.desk.valid_until(id, part);
         let until = until.expect("a grant without a quorum of leases is lost");
-        if self.desk.is_steady(&call.name, &vouchers, until) {
+        if self.desk.is_steady(id, part, until) {
             if self.desk.waning.remove(&id).is_some() {
                 self.desk.out.push(Effect::Steady(id));
             }

@@ -60,7 +60,7 @@ fn the_lock_leaves_a_site_after_its_turns_if_another_site_waits() {
 fn the_turns_of_a_site_are_bounded_even_if_nobody_is_known_to_wait() {
     let mut net = Net::with(3, |config| config.local_turns = 1);
     let calls: Vec<CallId> = (0..40).map(|_| net.claim(0, "deploy")).collect();
-    let request = |net: &Net| net.site(0).show(&name("deploy")).and_then(|view| view.request);
+    let request = |net: &Net| net.site(0).show(&name("deploy")).map(|view| view.requests[0].ticket);
     let first = request(&net);
     calls[..16].iter().for_each(|&call| net.leave(0, call));
     assert_eq!(request(&net), first, "sixteen callers followed the first");
@@ -74,9 +74,9 @@ fn who_gives_up_makes_room_for_the_next_in_line() {
     let mut net = Net::new(3);
     let holder = net.claim(0, "deploy");
     let [first, second] = [net.claim(1, "deploy"), net.claim(1, "deploy")];
-    let before = net.site(1).show(&name("deploy")).and_then(|view| view.request);
+    let before = net.site(1).show(&name("deploy")).map(|view| view.requests[0].ticket);
     net.leave(1, first);
-    let after = net.site(1).show(&name("deploy")).and_then(|view| view.request);
+    let after = net.site(1).show(&name("deploy")).map(|view| view.requests[0].ticket);
     assert_eq!(after, before, "the second keeps the place of the first");
     net.leave(0, holder);
     assert!(net.grant(first).is_none());
@@ -138,11 +138,11 @@ fn a_view_shows_who_is_served_who_waits_and_what_is_lent() {
     let seen: Vec<_> = view.calls.iter().map(|call| (call.call, call.fence.is_some())).collect();
     assert_eq!(seen, [(calls[0], true), (calls[1], false)]);
     assert_eq!(&*view.calls[0].card.owner, "caller 1");
-    let request = view.request.expect("it asked");
+    let request = view.requests[0].ticket;
     let other = net.site(1).show(&name("deploy")).expect("it asked too");
     let shown: Vec<_> = (0..3).filter_map(|site| net.site(site).show(&name("deploy"))).collect();
     assert!(shown.iter().filter(|view| view.lent == [request]).count() >= 2, "a quorum");
-    assert!(shown.iter().any(|view| view.queue == [other.request.expect("it waits")]));
+    assert!(shown.iter().any(|view| view.queue == [other.requests[0].ticket]));
 }
 
 #[test]

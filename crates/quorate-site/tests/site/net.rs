@@ -179,7 +179,7 @@ impl Net {
     /// The grant a caller was told of.
     pub(crate) fn grant(&self, call: CallId) -> Option<Grant> {
         self.told.iter().find_map(|(_, effect)| match effect {
-            Effect::Grant(to, grant) if *to == call => Some(*grant),
+            Effect::Grant(to, grant) if *to == call => Some(grant.clone()),
             _ => None,
         })
     }

@@ -30,6 +30,8 @@ pub(crate) struct Hold<'a> {
     pub(crate) cluster: &'a Cluster,
     pub(crate) name: &'a Name,
     pub(crate) guard: Guard,
+    /// Which units of a pool, or how many; nothing if it is none.
+    pub(crate) units: String,
     /// The exit status if it is lost.
     pub(crate) lost: u8,
     pub(crate) signals: Signals,
@@ -83,7 +85,11 @@ impl Hold<'_> {
     /// Holds the lock until the input ends, or a signal comes.
     async fn wait(&mut self) -> Answer {
         let (name, fence) = (self.name, self.guard.fence());
-        say_lines(&[format!("{name} is held with fence {fence} until the input ends")])?;
+        let units = match self.units.as_str() {
+            "" => String::new(),
+            units => format!(", units {units},"),
+        };
+        say_lines(&[format!("{name}{units} is held with fence {fence} until the input ends")])?;
         let (ended, input) = oneshot::channel();
         // A thread of its own: nothing else can wait for the input without keeping us from ending.
         std::thread::spawn(move || {
@@ -130,7 +136,8 @@ impl Hold<'_> {
         child.env("QUORATE_NAME", self.name.as_str());
         child.env("QUORATE_FENCE", self.guard.fence().to_string());
         child.env("QUORATE_VALID_UNTIL", until.to_string());
-        for unused in ["QUORATE_GROUP", "QUORATE_ROLE", "QUORATE_UNITS"] {
+        child.env("QUORATE_UNITS", &self.units);
+        for unused in ["QUORATE_GROUP", "QUORATE_ROLE"] {
             child.env(unused, "");
         }
         child.process_group(0).kill_on_drop(true);

@@ -1,6 +1,7 @@
 //! `quorate lock`: holds a lock while a command runs.
 
 mod child;
+mod claim;
 mod hold;
 mod terminal;
 
@@ -11,10 +12,11 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use clap::Args;
-use quorate::{Cluster, Denial, Error, Guard, Name};
+use quorate::{Cluster, Denial, Error, Name};
 use tokio::time::{Instant, sleep};
 
 pub(crate) use child::{CHILD, Child};
+use claim::{ClaimArgs, Granted, Wait};
 use hold::Hold;
 
 use super::seen::{Seen, silent_line};
@@ -33,12 +35,14 @@ Examples:
   quorate lock deploy -- ./deploy.sh --all
   quorate lock deploy --wait 30s --purpose 'release 1.4' -- ./deploy.sh
   quorate lock nightly --no-wait -E 0 -- ./backup     skip it if another host does it
+  quorate lock gpu --units 3 --of 8 --numbered -- sh -c './train --gpus $QUORATE_UNITS'
 
 The command runs without a shell, in a process group of its own. SIGINT, SIGTERM and SIGHUP are
 passed on to it. If the lock is lost the command gets SIGTERM, and SIGKILL before anybody else can
 have the lock. It sees QUORATE_NAME, QUORATE_FENCE and QUORATE_VALID_UNTIL (milliseconds of Unix
-time, as of its start); QUORATE_GROUP, QUORATE_ROLE and QUORATE_UNITS are empty. Without a command
-the lock is held until standard input ends or a signal comes.
+time, as of its start); QUORATE_UNITS is how many units of a pool it has, or with --numbered which,
+as in 0,4,5, and empty otherwise; QUORATE_GROUP and QUORATE_ROLE are empty. Without a command the
+lock is held until standard input ends or a signal comes.
 
 Exit status: that of the command, 128 + N if signal N ended it; 1 if the lock was not granted in
 time (-E), 121 if it was lost (--lost-exit-code), 125 if the cluster cannot be reached or has no
@@ -50,6 +54,8 @@ quorum, 126 if the command cannot be run, 127 if there is none.";
 pub(crate) struct Lock {
     /// The lock: 1 to 256 bytes without control characters
     name: Name,
+    #[command(flatten)]
+    claim: ClaimArgs,
     /// Waits so long at most, as in 30s, 500ms, 10m; without it, for ever
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     wait: Option<Duration>,
@@ -77,7 +83,7 @@ pub(crate) struct Lock {
 
 /// How a claim ended.
 enum Claimed {
-    Granted(Guard),
+    Granted(Granted),
     Refused,
     Interrupted(nix::sys::signal::Signal),
 }
@@ -98,9 +104,9 @@ impl Lock {
                 signal = signals.next() => return Ok(interrupted(signal)),
             };
             match self.claim(&cluster, started, &mut signals).await? {
-                Claimed::Granted(guard) => {
+                Claimed::Granted(Granted { guard, units }) => {
                     let (name, lost) = (&self.name, self.lost_exit_code);
-                    let hold = Hold { cluster: &cluster, name, guard, lost, signals };
+                    let hold = Hold { cluster: &cluster, name, guard, units, lost, signals };
                     hold.run(&self.command).await
                 }
                 Claimed::Refused => {
@@ -121,24 +127,22 @@ impl Lock {
         started: Instant,
         signals: &mut Signals,
     ) -> Result<Claimed, Failure> {
-        let mutex = cluster.mutex(self.name.as_str()).map_err(Failure::of)?;
-        let claim = async {
-            // The time it took to connect counts too.
-            match self.wait.map(|wait| wait.saturating_sub(started.elapsed())) {
-                _ if self.no_wait => mutex.try_lock().await,
-                Some(Duration::ZERO) => mutex.try_lock().await,
-                Some(patience) => mutex.lock_within(patience).await,
-                None => mutex.lock().await,
-            }
+        // The time it took to connect counts too.
+        let wait = match self.wait.map(|wait| wait.saturating_sub(started.elapsed())) {
+            _ if self.no_wait => Wait::No,
+            Some(Duration::ZERO) => Wait::No,
+            Some(patience) => Wait::Within(patience),
+            None => Wait::ForEver,
         };
         let granted = tokio::select! {
-            granted = claim => granted,
+            granted = self.claim.acquire(cluster, &self.name, wait) => granted,
             signal = signals.next() => return Ok(Claimed::Interrupted(signal)),
             never = self.notice(cluster) => match never {},
         };
         match granted {
-            Ok(guard) => Ok(Claimed::Granted(guard)),
+            Ok(granted) => Ok(Claimed::Granted(granted)),
             Err(Error::Denied(Denial::Busy | Denial::TimedOut)) => Ok(Claimed::Refused),
+            Err(error @ Error::Denied(Denial::Units(_))) => Err(Failure::of(error)),
             Err(error) => Err(Failure::Service(format!("{}: {error}", self.name))),
         }
     }

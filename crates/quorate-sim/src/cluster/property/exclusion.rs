@@ -1,4 +1,5 @@
-//! Never two conflicting valid grants at one instant.
+//! Never two conflicting valid grants at one instant: never more units than there are, and no unit
+//! that two know to be theirs. A mutex is a pool of one unit.
 //!
 //! The site layer's promise: a caller is valid if it was granted, has not left, was not told that
 //! it lost the grant, and its site's clock is before the time it was told. Callers of crashed and
@@ -13,29 +14,37 @@ pub(super) const NAME: &str = "exclusion";
 /// Who believes to be inside, by resource.
 #[derive(Debug)]
 pub(super) struct Exclusion {
+    units: u32,
     inside: Vec<Vec<Holder>>,
 }
 
 impl Exclusion {
-    pub(super) fn new(names: usize) -> Self {
-        Self { inside: vec![Vec::new(); names] }
+    pub(super) fn new(names: usize, units: u32) -> Self {
+        Self { units, inside: vec![Vec::new(); names] }
     }
 
     /// Two validities overlap only if the later one to begin or grow finds the other one going on.
-    pub(super) fn on_belief(&mut self, now: u64, new: Holder) -> Result<(), String> {
+    pub(super) fn on_belief(&mut self, now: u64, new: &Holder) -> Result<(), String> {
         let inside = &mut self.inside[new.name];
         match inside.iter_mut().find(|holder| holder.call == new.call) {
             Some(holder) => holder.end = holder.end.max(new.end),
-            None => inside.push(new),
+            None => inside.push(new.clone()),
+        }
+        if new.end <= now {
+            return Ok(());
         }
         let is_other = |holder: &&Holder| holder.call != new.call && holder.end > now;
-        match inside.iter().find(is_other) {
-            Some(other) if new.end > now => Err(format!(
-                "call {} of {} and call {} of {} are valid together",
-                other.call.0, other.site, new.call.0, new.site
-            )),
-            _ => Ok(()),
+        let others: Vec<&Holder> = inside.iter().filter(is_other).collect();
+        let (mut taken, mut together) = (new.units, String::new());
+        for other in others {
+            taken += other.units;
+            together = format!("{together}call {} of {} and ", other.call.0, other.site);
+            if taken > self.units || !new.numbers.is_disjoint(&other.numbers) {
+                let (call, site) = (new.call.0, new.site);
+                return Err(format!("{together}call {call} of {site} are valid together"));
+            }
         }
+        Ok(())
     }
 
     pub(super) fn on_leave(&mut self, name: usize, call: CallId) {
@@ -52,6 +61,6 @@ impl Exclusion {
     }
 
     pub(super) fn holder(&self, now: u64, name: usize) -> Option<Holder> {
-        self.inside[name].iter().find(|holder| holder.end > now).copied()
+        self.inside[name].iter().find(|holder| holder.end > now).cloned()
     }
 }

@@ -1,33 +1,54 @@
-//! Fences strictly grow along the grants of one resource, in the order of entry.
+//! Fences strictly grow along the conflicting grants of one resource, in the order of entry: along
+//! all grants of a mutex, along those of a pool that want too many units together, and along those
+//! of each unit that has a number.
 //!
 //! The site layer: a fence is above every fence used before it on that resource, also when an
 //! earlier holder died without a word. A grant that is told when it is over is no entry.
 
+use std::collections::BTreeMap;
+
 use quorate_protocol::Fence;
 use quorate_site::CallId;
 
+use super::Holder;
+
 pub(super) const NAME: &str = "fences grow";
 
-/// The highest fence so far, and whose it was, by resource.
+/// The highest fences so far, and whose they were, by resource.
 #[derive(Debug)]
 pub(super) struct Fences {
-    highest: Vec<Option<(Fence, CallId)>>,
+    units: u32,
+    seen: Vec<Seen>,
+}
+
+type Highest = BTreeMap<u32, (Fence, CallId)>;
+
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    /// Of the grants of so many units.
+    by_count: Highest,
+    /// Of the grants of the unit with this number.
+    by_number: Highest,
 }
 
 impl Fences {
-    pub(super) fn new(names: usize) -> Self {
-        Self { highest: vec![None; names] }
+    pub(super) fn new(names: usize, units: u32) -> Self {
+        Self { units, seen: vec![Seen::default(); names] }
     }
 
-    pub(super) fn on_enter(
-        &mut self,
-        name: usize,
-        call: CallId,
-        fence: Fence,
-    ) -> Result<(), String> {
-        match self.highest[name].replace((fence, call)) {
+    pub(super) fn on_enter(&mut self, holder: &Holder, fence: Fence) -> Result<(), String> {
+        let Seen { by_count, by_number } = &mut self.seen[holder.name];
+        let conflicting = by_count.range(self.units - holder.units + 1..).map(|(_, one)| *one);
+        let same = holder.numbers.iter().filter_map(|number| by_number.get(number).copied());
+        let highest = conflicting.chain(same).max();
+        let keep = |one: &mut (Fence, CallId)| *one = (*one).max((fence, holder.call));
+        by_count.entry(holder.units).and_modify(keep).or_insert((fence, holder.call));
+        for &number in &holder.numbers {
+            by_number.entry(number).and_modify(keep).or_insert((fence, holder.call));
+        }
+        match highest {
             Some((highest, other)) if fence <= highest => {
-                let (other, call) = (other.0, call.0);
+                let (other, call) = (other.0, holder.call.0);
                 Err(format!("fence {fence} of call {call} follows fence {highest} of call {other}"))
             }
             _ => Ok(()),

@@ -6,6 +6,8 @@ mod fences;
 mod progress;
 mod storage;
 
+use std::collections::BTreeSet;
+
 use quorate_protocol::Fence;
 use quorate_quorum::SiteId;
 use quorate_site::CallId;
@@ -31,19 +33,23 @@ pub(super) struct Judge {
 }
 
 /// A holder, as the properties speak of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Holder {
     pub(super) name: usize,
     pub(super) call: CallId,
     pub(super) site: SiteId,
+    /// How many units it has, and which, if it knows.
+    pub(super) units: u32,
+    pub(super) numbers: BTreeSet<u32>,
     /// Until when it is valid, in true time.
     pub(super) end: u64,
 }
 
 impl Judge {
-    /// A judge of a run with so many resources, in which a property may be broken unnoticed.
-    pub(super) fn new(names: usize, tolerates: Option<&'static str>) -> Self {
-        let (exclusion, fences) = (Exclusion::new(names), Fences::new(names));
+    /// A judge of a run with so many resources of so many units, in which a property may be broken
+    /// unnoticed.
+    pub(super) fn new(names: usize, units: u32, tolerates: Option<&'static str>) -> Self {
+        let (exclusion, fences) = (Exclusion::new(names, units), Fences::new(names, units));
         Self { exclusion, fences, tolerates, breach: None }
     }
 
@@ -52,14 +58,14 @@ impl Judge {
     }
 
     /// A caller believes to be inside until `holder.end`.
-    pub(super) fn on_belief(&mut self, now: u64, holder: Holder) {
+    pub(super) fn on_belief(&mut self, now: u64, holder: &Holder) {
         let verdict = self.exclusion.on_belief(now, holder);
         self.note(exclusion::NAME, verdict);
     }
 
     /// A caller is valid for the first time.
-    pub(super) fn on_enter(&mut self, name: usize, call: CallId, fence: Fence) {
-        let verdict = self.fences.on_enter(name, call, fence);
+    pub(super) fn on_enter(&mut self, holder: &Holder, fence: Fence) {
+        let verdict = self.fences.on_enter(holder, fence);
         self.note(fences::NAME, verdict);
     }
 

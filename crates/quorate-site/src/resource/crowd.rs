@@ -1,0 +1,160 @@
+//! Callers of a protocol that takes each of them as a claim of its own.
+
+use std::collections::BTreeMap;
+
+use quorate_protocol::{
+    Basis, ClaimId, ClaimView, Effect, Input, Out, Shared, Ticket, View, Violation,
+};
+use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
+
+use super::{Act, Bench, Part};
+use crate::claim::{CallId, Denial};
+use crate::registry::{Registered, Speech, Want};
+use crate::session::Event;
+
+/// Callers of one site side by side, and the protocol that lets them in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Crowd<P> {
+    protocol: P,
+    /// Whom each claim is made for, in the order in which they came.
+    callers: BTreeMap<ClaimId, Caller>,
+    /// How many claims the protocol was given.
+    claims: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Caller {
+    call: CallId,
+    inside: bool,
+}
+
+impl<P: Registered> Crowd<P> {
+    pub(crate) fn new(protocol: P) -> Self {
+        Self { protocol, callers: BTreeMap::new(), claims: 0 }
+    }
+
+    /// One step of the protocol, and what follows from it.
+    fn step(&mut self, bench: &mut Bench<'_>, input: Input<P>) -> Result<(), Violation> {
+        let mut out = Out::new();
+        self.protocol.step(bench.shared, bench.now, input, &mut out)?;
+        while let Some(effect) = out.pop() {
+            self.carry_out(bench, effect);
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, bench: &mut Bench<'_>, effect: Effect<P>) {
+        match effect {
+            Effect::Send(to, message) => bench.acts.push(Act::Send(to, P::speech(message))),
+            Effect::Persist(record) => bench.acts.push(Act::Persist(record)),
+            Effect::Grant(claim, grant) => {
+                let caller = self.callers.get_mut(&claim).expect("a grant is somebody's");
+                caller.inside = true;
+                bench.acts.push(Act::Grant(caller.call, P::fence(&grant), P::got(&grant)));
+            }
+            Effect::Lose(claim, why) => {
+                let caller = self.callers.remove(&claim).expect("a loss is somebody's");
+                bench.acts.push(Act::Lose(caller.call, why));
+            }
+            Effect::Ignore(_) => {}
+            Effect::Arm(..) | Effect::Disarm(_) => {
+                unreachable!("no protocol that takes every caller has timers yet")
+            }
+        }
+    }
+
+    fn find(&self, call: CallId) -> Option<(ClaimId, Caller)> {
+        let mut callers = self.callers.iter().map(|(&claim, &caller)| (claim, caller));
+        callers.find(|(_, caller)| caller.call == call)
+    }
+}
+
+impl<P: Registered> Part for Crowd<P> {
+    fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, want: &Want, hasty: bool) {
+        let wanted = P::claim(want, hasty).expect("it is a resource of the kind that is wanted");
+        self.claims += 1;
+        let claim = ClaimId(self.claims);
+        self.callers.insert(claim, Caller { call, inside: false });
+        if self.step(bench, Input::Acquire(claim, wanted)).is_err() {
+            self.callers.remove(&claim);
+            bench.acts.push(Act::Deny(call, Denial::NeverAsks));
+        }
+    }
+
+    fn leave(&mut self, bench: &mut Bench<'_>, call: CallId) {
+        let Some((claim, caller)) = self.find(call) else { return };
+        self.callers.remove(&claim);
+        let input = if caller.inside { Input::Release(claim) } else { Input::Abandon(claim) };
+        self.step(bench, input).expect("the claim is where the crowd knows it to be");
+    }
+
+    fn deliver(
+        &mut self,
+        bench: &mut Bench<'_>,
+        from: SiteId,
+        speech: Speech,
+    ) -> Result<(), Violation> {
+        match P::message(speech) {
+            Some(message) => self.step(bench, Input::Deliver(from, message)),
+            None => Err(Violation::NotAsked(from)),
+        }
+    }
+
+    fn tell(&mut self, bench: &mut Bench<'_>, event: Event) {
+        self.step(bench, event.into_input()).expect("a session's fate is no violation");
+    }
+
+    fn clear(&mut self, bench: &mut Bench<'_>) {
+        self.step(bench, Input::Cleared).expect("the end of a quarantine is no violation");
+    }
+
+    fn is_held_up(&self, call: CallId) -> bool {
+        let Some((claim, _)) = self.find(call) else { return false };
+        let mut claims = self.protocol.view().claims.into_iter();
+        claims.any(|view| view.ticket.claim == claim && view.held_up)
+    }
+
+    fn waiting_with(&self, ticket: Ticket) -> Vec<CallId> {
+        let made = self.protocol.view().claims.iter().any(|claim| claim.ticket == ticket);
+        let caller = self.callers.get(&ticket.claim).filter(|caller| made && !caller.inside);
+        caller.map(|caller| caller.call).into_iter().collect()
+    }
+
+    fn vouchers(&self, call: CallId) -> Option<SiteSet> {
+        let (claim, _) = self.find(call).filter(|(_, caller)| caller.inside)?;
+        match self.protocol.rests_on(claim) {
+            Basis::Permissions(sites) => Some(sites),
+            Basis::Nothing | Basis::Word(_) => None,
+        }
+    }
+
+    fn quorums<'a>(&'a self, shared: &'a Shared, call: CallId) -> &'a dyn QuorumSystem {
+        match self.find(call) {
+            Some((claim, _)) => self.protocol.quorums_of(shared, claim),
+            None => shared.quorums(),
+        }
+    }
+
+    fn view(&self) -> View {
+        self.protocol.view()
+    }
+
+    fn line(&self) -> Vec<CallId> {
+        let (inside, waiting): (Vec<&Caller>, Vec<&Caller>) =
+            self.callers.values().partition(|caller| caller.inside);
+        inside.into_iter().chain(waiting).map(|caller| caller.call).collect()
+    }
+
+    fn request<'a>(&self, call: CallId, view: &'a View) -> Option<&'a ClaimView> {
+        let (claim, _) = self.find(call)?;
+        view.claims.iter().find(|view| view.ticket.claim == claim)
+    }
+
+    fn is_vacant(&self) -> bool {
+        self.callers.is_empty() && self.protocol.is_vacant()
+    }
+
+    fn retire(&self, shared: &mut Shared) {
+        self.protocol.retire(shared);
+    }
+}
