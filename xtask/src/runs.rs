@@ -46,6 +46,8 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --site --faults all --sites 3 --runs 200",
     "sim random --site --faults all --sites 5 --runs 200",
     "sim random --site --faults all --sites 7 --quorum plane --runs 100",
+    "sim random --site --faults all --protocol pool --sites 3 --runs 100",
+    "sim random --site --faults all --protocol pool --sites 5 --runs 100",
 ];
 
 /// Exhaustive checks and random runs of `cargo xtask deep`: minutes to hours.
@@ -97,7 +99,7 @@ pub(crate) const DEEP: &[&str] = &[
     // Majorities of four.
     "check mutex --sites 4 --requests 1 \
      --option yield_pass=off --option ahead=off --option lists=off",
-    // Whole sites under all faults: 26 000 runs, a quarter of an hour on a busy machine.
+    // Whole sites under all faults: 31 000 runs, a quarter of an hour on a busy machine.
     "sim random --site --faults all --sites 3 --runs 4000",
     "sim random --site --faults all --sites 5 --runs 4000",
     "sim random --site --faults all --sites 7 --runs 2000",
@@ -108,6 +110,9 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --site --faults all --sites 13 --quorum plane --runs 2000",
     "sim random --site --faults all --sites 7 --quorum tree --runs 2000",
     "sim random --site --faults all --sites 8 --quorum cyclic --runs 2000",
+    "sim random --site --faults all --protocol pool --sites 3 --runs 2000",
+    "sim random --site --faults all --protocol pool --sites 5 --runs 2000",
+    "sim random --site --faults all --protocol pool --sites 7 --runs 1000",
     "sim random --site --faults network --sites 5 --runs 1000",
     "sim random --site --faults crashes --sites 5 --runs 1000",
 ];
