@@ -40,6 +40,8 @@ pub(super) enum Workload {
     Kept(usize),
     /// Many callers, each with a lock of its own.
     Names(usize),
+    /// Callers that take one of eight units each, and nothing is done with it.
+    Pool(usize),
     /// A holder is killed, and another one waits.
     Kill,
     /// Nothing.
@@ -55,6 +57,7 @@ impl Workload {
             Workload::HandOver(_) => "hand-over",
             Workload::Kept(_) => "hand-over, kept 10 ms",
             Workload::Names(_) => "independent names",
+            Workload::Pool(_) => "pool, 1 of 8 units",
             Workload::Kill => "kill -9 of a holder",
             Workload::Idle => "idle",
         }
@@ -66,7 +69,9 @@ impl Workload {
             Workload::Uncontended => 1,
             Workload::Kill => 2,
             Workload::Kept(waiting) => waiting + 1,
-            Workload::HandOver(callers) | Workload::Names(callers) => callers,
+            Workload::HandOver(callers) | Workload::Names(callers) | Workload::Pool(callers) => {
+                callers
+            }
         }
     }
 
@@ -74,6 +79,8 @@ impl Workload {
     fn others(self, sites: usize) -> usize {
         match self {
             Workload::FanOut | Workload::Uncontended | Workload::Names(_) => sites / 2,
+            // So few sites must all agree to one of eight units.
+            Workload::Pool(_) => sites - 1,
             _ => 1,
         }
     }
@@ -130,10 +137,12 @@ fn run(fleet: &mut Fleet, workload: Workload, pace: Pace) -> Result<Vec<Seen>, F
         let mine = (site..workload.callers()).step_by(sites).filter(|_| here);
         let name = |caller: usize| match workload {
             Workload::Names(_) => format!("name {caller}"),
+            Workload::Pool(_) => "pool".to_owned(),
             _ => "bench".to_owned(),
         };
+        let units = matches!(workload, Workload::Pool(_)).then_some((1, 8));
         let names = mine.map(name).collect();
-        Order::Load(Load { names, keep_us, from: from.0, to: to.0 })
+        Order::Load(Load { names, units, keep_us, from: from.0, to: to.0 })
     };
     let apart = !fleet.clients.is_empty(); // then a site's process has no callers
     for (place, worker) in fleet.sites.iter_mut().enumerate() {

@@ -120,6 +120,8 @@ impl Bench {
             Workload::Kept(8),
             Workload::Names(16),
             Workload::Names(64),
+            Workload::Pool(1),
+            Workload::Pool(16),
             Workload::Idle,
             Workload::Kill,
         ];

@@ -46,6 +46,8 @@ pub(super) struct SitePlan {
 pub(super) struct Load {
     /// The lock that each of them claims.
     pub(super) names: Vec<String>,
+    /// How many units of a pool of how many, if it is one.
+    pub(super) units: Option<(u32, u32)>,
     /// For how long they keep it.
     pub(super) keep_us: u64,
     /// When measuring begins; callers start at once.

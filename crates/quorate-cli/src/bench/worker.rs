@@ -138,7 +138,11 @@ fn start(plan: SitePlan, tls: Option<TlsConfig>) -> Result<Cluster, quorate::Err
 async fn drive(cluster: &Cluster, load: Load) -> Result<Seen, quorate::Error> {
     let mut callers = JoinSet::new();
     for name in &load.names {
-        callers.spawn(call(cluster.mutex(name)?, load.keep_us, load.to));
+        let thing = match load.units {
+            None => Thing::Mutex(cluster.mutex(name)?),
+            Some((count, of)) => Thing::Pool(cluster.pool(name, of)?, count),
+        };
+        callers.spawn(call(thing, load.keep_us, load.to));
     }
     sleep_until(load.from).await;
     let before = cpu();
@@ -150,15 +154,31 @@ async fn drive(cluster: &Cluster, load: Load) -> Result<Seen, quorate::Error> {
     Ok(seen)
 }
 
+/// What a caller claims.
+enum Thing {
+    Mutex(quorate::Mutex),
+    /// So many units of a pool.
+    Pool(quorate::Pool, u32),
+}
+
+impl Thing {
+    async fn acquire(&self) -> Result<Guard, quorate::Error> {
+        match self {
+            Thing::Mutex(mutex) => mutex.lock().await,
+            Thing::Pool(pool, count) => Ok(pool.acquire(*count).await?.into()),
+        }
+    }
+}
+
 /// One caller: in, out, and again.
-async fn call(mutex: quorate::Mutex, keep_us: u64, to: u64) -> Result<Vec<Turn>, quorate::Error> {
+async fn call(thing: Thing, keep_us: u64, to: u64) -> Result<Vec<Turn>, quorate::Error> {
     let mut turns = Vec::new();
     loop {
         let asked = clock::now().0;
         if asked >= to {
             return Ok(turns);
         }
-        let guard = mutex.lock().await?;
+        let guard = thing.acquire().await?;
         let granted = clock::now().0;
         if keep_us > 0 {
             sleep(Duration::from_micros(keep_us)).await;
