@@ -81,12 +81,8 @@ pub(crate) const DEEP: &[&str] = &[
     "check mutex --site --budget lose=1,silent=1",
     "check mutex --site --budget crash=1",
     // Pools, where quick searches leave off.
-    "check pool --sites 3 --requests 2 --claims '1 of 2; 2 of 2; 1 of 2'",
-    "check pool --sites 4 --requests 2,1,1,1 --claims '1 of 2, 2 of 2; 2 of 2'",
-    "check pool --sites 3 --requests 2,1,1 --claims '1 of 2; 2 of 2' --gives-up 4 --order any \
+    "check pool --sites 3 --claims '1 of 2; 2 of 2' --gives-up 3 --order any \
      --option unordered=on",
-    "check pool --site --claims '1 of 2; 2 of 2; 1 of 2' --budget lose=1,silent=1",
-    "check pool --site --claims '2 of 2' --budget crash=1",
     "check pool --site --requests 1,1,0 --claims '2 of 3 numbered; 1 of 3 numbered' \
      --budget lose=1,silent=1",
     "sim random --protocol pool --sites 5 --claims '1 of 3; 2 of 3; 3 of 3' --at-once 2 \

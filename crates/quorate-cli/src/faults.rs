@@ -111,7 +111,9 @@ impl FaultArgs {
     /// The flags that give the same again.
     pub(crate) fn flags(&self) -> Vec<String> {
         let budget = self.budget.map(|Budget { lose, silent, crash, duplicate }| {
-            format!("--budget lose={lose},silent={silent},crash={crash},duplicate={duplicate}")
+            let twice =
+                if duplicate > 0 { format!(",duplicate={duplicate}") } else { String::new() };
+            format!("--budget lose={lose},silent={silent},crash={crash}{twice}")
         });
         let no_reopen = self.no_reopen.then(|| "--no-reopen".to_owned());
         let no_restart = self.no_restart.then(|| "--no-restart".to_owned());

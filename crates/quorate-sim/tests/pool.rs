@@ -169,15 +169,14 @@ fn a_seed_shows_what_each_repair_is_for() {
     }
 }
 
+/// The other repairs of numbers have stories: undone, they may go round for ever.
 #[test]
-fn a_seed_shows_what_each_repair_of_numbers_is_for() {
-    let (undone, property) = (Erratum::Unnamed, "exclusion");
-    let options = (Options::default(), undone);
+fn a_seed_shows_what_the_round_of_names_is_for() {
+    let options = (Options::default(), Erratum::Unnamed);
     let plan = plan::<Unrepaired>(Arbiters::uniform(5, 3).unwrap(), options);
-    let faults = Some(Faults { lose: 8, silent: 8, crash: 1, ..NOTHING });
-    let plan = Plan { faults, claims: numbered(3), requests: vec![3; 5], ..plan };
+    let plan = Plan { claims: numbered(3), requests: vec![3; 5], ..plan };
     let broken = |seed| run(&plan, seed, &mut Unwatched).breach.map(|breach| breach.property);
-    assert!((0..20_000).any(|seed| broken(seed) == Some(property)), "{undone}");
+    assert!((0..1_000).any(|seed| broken(seed) == Some("exclusion")));
 }
 
 /// Undoing it breaks nothing, but a holder that loses a session has less to rest on.
