@@ -1,6 +1,7 @@
 //! TLS 1.3 with certificates on both sides, and a quick way to make them.
 
-use std::io;
+use std::io::{self, Read, Write};
+use std::net;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +11,10 @@ use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, version::TLS13};
+use tokio_rustls::rustls::version::TLS13;
+use tokio_rustls::rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
 use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
 use webpki::EndEntityCert;
 
@@ -94,6 +98,32 @@ impl Tls {
         let name = ServerName::try_from(name).expect("a good name");
         self.connector.connect(name, stream).await
     }
+
+    /// As [`Tls::accept`], for a thread that waits.
+    ///
+    /// # Errors
+    ///
+    /// A connection of this sort cannot be made.
+    pub fn accept_blocking(&self, stream: net::TcpStream) -> io::Result<impl Read + Write + use<>> {
+        let config = Arc::clone(self.acceptor.config());
+        let connection = ServerConnection::new(config).map_err(io::Error::other)?;
+        Ok(StreamOwned::new(connection, stream))
+    }
+
+    /// As [`Tls::connect`] to any site, for a thread that waits.
+    ///
+    /// # Errors
+    ///
+    /// A connection of this sort cannot be made.
+    pub fn connect_blocking(
+        &self,
+        stream: net::TcpStream,
+    ) -> io::Result<impl Read + Write + use<>> {
+        let config = Arc::clone(self.connector.config());
+        let name = ServerName::try_from(ANY_SITE).expect("a good name");
+        let connection = ClientConnection::new(config, name).map_err(io::Error::other)?;
+        Ok(StreamOwned::new(connection, stream))
+    }
 }
 
 /// Whether whoever opened this connection has the certificate of `site`.
@@ -150,7 +180,6 @@ fn write_files(folder: &Path, files: Vec<(String, String)>) -> Result<Vec<String
 }
 
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = std::fs::OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;

@@ -3,12 +3,13 @@
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::{env, io};
 
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
+use quorate_server::tls::make_certificates;
 use tempfile::TempDir;
 
 use super::order::{Order, Report, SitePlan};
@@ -24,13 +25,17 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Starts a process that waits for orders, on the processor of host number `host`.
-    fn start(host: usize) -> Result<Self, Failure> {
+    /// Starts a process that waits for orders, on the processor of host number `host`, and with the
+    /// certificate of `owner` if there is a folder of them.
+    fn start(host: usize, certs: Option<&Path>, owner: &str) -> Result<Self, Failure> {
         let program = env::current_exe().map_err(Failure::service)?;
         let mut command = Command::new(program);
         command.arg(WORKER);
         if let Some(processor) = processor_of(host) {
             command.args(["--processor", &processor.to_string()]);
+        }
+        if let Some(certs) = certs {
+            command.arg("--certs").arg(certs).args(["--owner", owner]);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(Failure::service)?;
@@ -99,6 +104,8 @@ pub(super) struct Fleet {
     lease_ms: u64,
     via: Via,
     folder: TempDir,
+    /// Where the certificates are, if it speaks TLS.
+    certs: Option<PathBuf>,
 }
 
 /// Where callers are.
@@ -124,14 +131,20 @@ impl Via {
 
 impl Fleet {
     /// Starts the sites, and the clients if there are any.
-    pub(super) fn start(sites: usize, via: Via, lease_ms: u64) -> Result<Self, Failure> {
+    pub(super) fn start(sites: usize, via: Via, tls: bool, lease_ms: u64) -> Result<Self, Failure> {
+        let folder = tempfile::tempdir().map_err(Failure::service)?;
+        let certs = tls.then(|| folder.path().join("certs"));
+        if let Some(certs) = &certs {
+            make_certificates(certs, sites).map_err(Failure::service)?;
+        }
         let mut fleet = Self {
             sites: Vec::new(),
             clients: Vec::new(),
             addresses: free_addresses(sites).map_err(Failure::service)?,
             lease_ms,
             via,
-            folder: tempfile::tempdir().map_err(Failure::service)?,
+            folder,
+            certs,
         };
         for site in 0..sites {
             let worker = fleet.start_site(site)?;
@@ -150,7 +163,8 @@ impl Fleet {
 
     /// Starts the site at a place, or starts it again.
     pub(super) fn start_site(&self, site: usize) -> Result<Worker, Failure> {
-        let mut worker = Worker::start(site)?;
+        let owner = format!("site-{}", site + 1);
+        let mut worker = Worker::start(site, self.certs.as_deref(), &owner)?;
         worker.ask(&Order::Site(SitePlan {
             site: site + 1,
             sites: self.addresses.clone(),
@@ -163,7 +177,7 @@ impl Fleet {
 
     /// Starts a client of the site at a place.
     pub(super) fn start_client(&self, site: usize) -> Result<Worker, Failure> {
-        let mut worker = Worker::start(site)?;
+        let mut worker = Worker::start(site, self.certs.as_deref(), "client")?;
         worker.ask(&Order::Connect(self.addresses[site].clone()))?;
         Ok(worker)
     }

@@ -34,6 +34,9 @@ pub(crate) struct Bench {
     /// Only callers there: embedded, thread or socket
     #[arg(long, value_name = "WHERE", value_parser = ["embedded", "thread", "socket"])]
     via: Option<String>,
+    /// TLS everywhere, in the raw figures too
+    #[arg(long)]
+    tls: bool,
     /// A shorter run, with rougher figures
     #[arg(long)]
     quick: bool,
@@ -43,7 +46,8 @@ pub(crate) struct Bench {
 }
 
 const HELP: &str = "\
-All processes run on this machine and talk over loopback, without TLS. Callers are
+All processes run on this machine and talk over loopback. Each site has a processor that stands for
+its host, in turn if there are too few, and its clients share it. Leases last 1 s. Callers are
   embedded  tasks of the runtime in which their site runs
   thread    in the process of a site that has a thread of its own
   socket    in a process of their own, one for each site
@@ -98,7 +102,8 @@ impl Bench {
             for via in [Via::Embedded, Via::Thread, Via::Socket] {
                 if self.via.as_deref().is_none_or(|wanted| wanted == via.name()) {
                     let workloads = self.workloads(via);
-                    plans.push(Plan { sites: usize::from(sites), via, workloads });
+                    let (sites, tls) = (usize::from(sites), self.tls);
+                    plans.push(Plan { sites, via, tls, workloads });
                 }
             }
         }
@@ -132,13 +137,14 @@ impl Bench {
 struct Plan {
     sites: usize,
     via: Via,
+    tls: bool,
     workloads: Vec<Workload>,
 }
 
 impl Plan {
     fn run(&self, pace: Pace, done: &AtomicU64) -> Result<Vec<Row>, Failure> {
         let lease_ms = u64::try_from(pace.lease.as_millis()).unwrap_or(u64::MAX);
-        let mut fleet = Fleet::start(self.sites, self.via, lease_ms)?;
+        let mut fleet = Fleet::start(self.sites, self.via, self.tls, lease_ms)?;
         let mut rows = Vec::new();
         for &workload in &self.workloads {
             rows.push(measure(&mut fleet, self.via, workload, pace)?);

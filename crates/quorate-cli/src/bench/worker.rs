@@ -1,6 +1,7 @@
 //! One of the processes that are measured: a site with its callers, or callers of a site elsewhere.
 
 use std::io;
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -8,8 +9,9 @@ use clap::Args;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;
-use quorate::{Cluster, Guard, Options, SiteConfig};
+use quorate::{Cluster, Guard, Options, SiteConfig, TlsConfig};
 use quorate_server::clock;
+use quorate_server::tls::Tls;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -23,30 +25,39 @@ use crate::run::block_on;
 pub(crate) const WORKER: &str = "bench-worker";
 
 /// Does what the bench says on standard input
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Worker {
     /// The processor it keeps to
     #[arg(long)]
     processor: Option<usize>,
+    /// The folder of the certificates, if the cluster speaks TLS
+    #[arg(long, requires = "owner")]
+    certs: Option<PathBuf>,
+    /// Whose certificate is ours
+    #[arg(long)]
+    owner: Option<String>,
 }
 
 /// A worker's place in the cluster.
-#[derive(Default)]
 struct Desk {
+    tls: Option<TlsConfig>,
+    raw_tls: Option<Tls>,
     cluster: Option<Cluster>,
     held: Option<Guard>,
 }
 
 impl Worker {
     /// Works until standard input ends.
-    pub(crate) fn run(self) -> Answer {
+    pub(crate) fn run(&self) -> Answer {
         if let Some(processor) = self.processor {
             keep_to(processor).map_err(Failure::service)?;
         }
-        let echo = raw::start_echo().map_err(Failure::service)?;
+        let tls = self.certificates();
+        let raw_tls = tls.as_ref().map(Tls::read).transpose().map_err(Failure::service)?;
+        let echo = raw::start_echo(raw_tls.clone()).map_err(Failure::service)?;
         say_report(&Report::Hello(echo))?;
         block_on(async {
-            let mut desk = Desk::default();
+            let mut desk = Desk { tls, raw_tls, cluster: None, held: None };
             let mut lines = BufReader::new(tokio::io::stdin()).lines();
             while let Some(line) = lines.next_line().await.map_err(Failure::service)? {
                 let order = serde_json::from_str(&line).map_err(Failure::of)?;
@@ -54,6 +65,15 @@ impl Worker {
                 say_report(&report.unwrap_or_else(|error| Report::Failed(error.to_string())))?;
             }
             Ok(Verdict::Clean)
+        })
+    }
+
+    fn certificates(&self) -> Option<TlsConfig> {
+        let (folder, owner) = (self.certs.as_ref()?, self.owner.as_ref()?);
+        Some(TlsConfig {
+            ca: folder.join("ca.pem"),
+            cert: folder.join(format!("{owner}.pem")),
+            key: folder.join(format!("{owner}.key")),
         })
     }
 }
@@ -73,13 +93,18 @@ fn say_report(report: &Report) -> Result<(), Failure> {
 impl Desk {
     async fn follow(&mut self, order: Order) -> Result<Report, quorate::Error> {
         match order {
-            Order::Site(plan) => self.cluster = Some(start(plan)?),
+            Order::Site(plan) => self.cluster = Some(start(plan, self.tls.clone())?),
             Order::Connect(address) => {
-                let options = Options::new([address]).patience(Duration::from_secs(10));
+                let mut options = Options::new([address]).patience(Duration::from_secs(10));
+                if let Some(tls) = &self.tls {
+                    options = options.tls(tls.clone());
+                }
                 self.cluster = Some(options.connect().await?);
             }
             Order::Raw { echoes, until } => {
-                let rounds = tokio::task::spawn_blocking(move || raw::rounds(&echoes, until));
+                let tls = self.raw_tls.clone();
+                let rounds = move || raw::rounds(&echoes, tls.as_ref(), until);
+                let rounds = tokio::task::spawn_blocking(rounds);
                 let rounds = rounds.await.map_err(io::Error::from).and_then(|rounds| rounds);
                 let failed = |error: io::Error| Report::Failed(format!("echoes: {error}"));
                 return Ok(rounds.map_or_else(failed, Report::Raw));
@@ -100,8 +125,9 @@ impl Desk {
     }
 }
 
-fn start(plan: SitePlan) -> Result<Cluster, quorate::Error> {
+fn start(plan: SitePlan, tls: Option<TlsConfig>) -> Result<Cluster, quorate::Error> {
     let config = SiteConfig {
+        tls,
         lease_ms: plan.lease_ms,
         ..SiteConfig::new("bench", plan.site, &plan.sites, plan.data)
     };
