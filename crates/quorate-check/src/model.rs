@@ -1,29 +1,32 @@
 //! A simulated cluster as a model for `stateright`.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use quorate_protocol::ClaimId;
-use quorate_quorum::{QuorumSystem, SiteId};
-use quorate_sim::{Fault, Faults, Lane, Standpoint, Subject, Unwatched, World};
+use quorate_quorum::SiteId;
+use quorate_sim::{
+    Claims, Fault, Faults, Lane, Order, Quorums, Standpoint, Subject, Unwatched, World, who,
+};
 use stateright::Property;
 
 /// What is searched: a cluster, and what its callers may do.
 #[derive(Clone, Debug)]
 pub struct Space<P: Subject> {
     /// The cluster.
-    pub quorums: Arc<dyn QuorumSystem>,
+    pub quorums: P::Quorums,
     /// The protocol's switches.
     pub options: P::Options,
-    /// What callers claim, in turn.
-    pub claims: Vec<P::Claim>,
+    /// What callers claim.
+    pub claims: Claims<P::Claim>,
     /// How many claims may be made at each site.
     pub requests: Vec<u32>,
     /// How many waiting callers may give up.
     pub gives_up: u32,
     /// What may go wrong; `None` is the papers' world, in which nothing does.
     pub faults: Option<Faults>,
+    /// In which order channels deliver, in the papers' world.
+    pub order: Order,
 }
 
 impl<P: Subject> Space<P> {
@@ -31,7 +34,7 @@ impl<P: Subject> Space<P> {
     pub(crate) fn start(&self) -> World<P> {
         assert_eq!(self.requests.len(), self.quorums.n(), "a space names every site's requests");
         match self.faults {
-            None => World::new(&self.quorums, &self.options),
+            None => World::with_order(&self.quorums, &self.options, self.order),
             Some(Faults { contract, .. }) => {
                 World::with_sessions(&self.quorums, &self.options, contract)
             }
@@ -40,7 +43,7 @@ impl<P: Subject> Space<P> {
 
     /// What the next caller of `site` claims.
     pub(crate) fn claim(&self, world: &World<P>, site: SiteId) -> P::Claim {
-        self.claims[world.claims_made(site) as usize % self.claims.len()].clone()
+        self.claims.next(site, world.claims_made(site)).clone()
     }
 }
 
@@ -53,20 +56,25 @@ pub enum Action {
     Release(SiteId, ClaimId),
     /// A caller does not wait any longer.
     GiveUp(SiteId, ClaimId),
-    /// The next message of a channel arrives.
-    Deliver(SiteId, SiteId, Lane),
+    /// The message at this place of a channel arrives; the first, if the channel keeps the order.
+    Deliver(SiteId, SiteId, Lane, usize),
+    /// The message at this place of a channel is going to come twice.
+    Duplicate(SiteId, SiteId, Lane, usize),
     /// Something goes wrong, or is mended.
     Suffer(Fault),
 }
 
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Action {
+    /// What happens, in words.
+    fn told<P: Subject>(self) -> String {
         match self {
-            Action::Acquire(site) => write!(f, "{site} acquires"),
-            Action::Release(site, _) => write!(f, "{site} releases"),
-            Action::GiveUp(site, _) => write!(f, "{site} gives up"),
-            Action::Deliver(from, to, _) => write!(f, "deliver {from} -> {to}"),
-            Action::Suffer(fault) => write!(f, "{fault}"),
+            Action::Acquire(site) => format!("{site} acquires"),
+            Action::Release(site, claim) => format!("{} releases", who::<P>(site, claim)),
+            Action::GiveUp(site, claim) => format!("{} gives up", who::<P>(site, claim)),
+            Action::Deliver(from, to, _, 0) => format!("deliver {from} -> {to}"),
+            Action::Deliver(from, to, _, at) => format!("deliver {from} -> {to}, {at} behind"),
+            Action::Duplicate(from, to, ..) => format!("{from} -> {to} comes twice"),
+            Action::Suffer(fault) => fault.to_string(),
         }
     }
 }
@@ -82,6 +90,7 @@ pub(crate) struct State<P: Subject> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Spent {
     give_ups: u32,
+    duplicates: u32,
     lost: u32,
     silent: u32,
     crashed: u32,
@@ -91,6 +100,7 @@ impl Spent {
     fn count(&mut self, action: Action) {
         match action {
             Action::GiveUp(..) => self.give_ups += 1,
+            Action::Duplicate(..) => self.duplicates += 1,
             Action::Suffer(Fault::Silence(..)) => self.silent += 1,
             Action::Suffer(Fault::Crash(_)) => self.crashed += 1,
             _ => {}
@@ -126,9 +136,9 @@ impl<P: Subject> Model<P> {
 
     /// What the callers of a site can do.
     fn callers(&self, state: &State<P>, site: SiteId, actions: &mut Vec<Action>) {
-        let mut busy = false;
+        let mut busy = 0;
         for (claim, standpoint) in state.world.claims(site) {
-            busy |= standpoint != Standpoint::Lost;
+            busy += usize::from(standpoint != Standpoint::Lost);
             match standpoint {
                 Standpoint::Inside => actions.push(Action::Release(site, claim)),
                 Standpoint::Waiting if state.spent.give_ups < self.space.gives_up => {
@@ -137,8 +147,31 @@ impl<P: Subject> Model<P> {
                 Standpoint::Waiting | Standpoint::Lost => {}
             }
         }
-        if !busy && state.world.claims_made(site) < self.space.requests[site.index()] {
+        let left = state.world.claims_made(site) < self.space.requests[site.index()];
+        if busy < self.space.claims.most_at_once() && left {
             actions.push(Action::Acquire(site));
+        }
+    }
+
+    /// What channels can deliver.
+    fn channels(&self, state: &State<P>, actions: &mut Vec<Action>) {
+        let world = &state.world;
+        for (from, to, lane) in world.busy_channels().filter(|&(_, to, _)| world.is_up(to)) {
+            let Order::Any { duplicates } = self.space.order else {
+                actions.push(Action::Deliver(from, to, lane, 0));
+                continue;
+            };
+            let mut before = None;
+            for (at, message) in world.under_way(from, to, lane).enumerate() {
+                // Equal messages stand next to each other, and lead to equal states.
+                if before.replace(message) == Some(message) {
+                    continue;
+                }
+                actions.push(Action::Deliver(from, to, lane, at));
+                if state.spent.duplicates < duplicates {
+                    actions.push(Action::Duplicate(from, to, lane, at));
+                }
+            }
         }
     }
 
@@ -190,9 +223,7 @@ impl<P: Subject> stateright::Model for Model<P> {
         for site in SiteId::all(world.n()).filter(|&site| world.is_up(site)) {
             self.callers(state, site, actions);
         }
-        let deliver = |(from, to, lane)| Action::Deliver(from, to, lane);
-        let up = |&(_, to, _): &(SiteId, SiteId, Lane)| world.is_up(to);
-        actions.extend(world.busy_channels().filter(up).map(deliver));
+        self.channels(state, actions);
         if let Some(faults) = self.space.faults {
             Self::faults(state, faults, actions);
         }
@@ -210,7 +241,7 @@ impl<P: Subject> stateright::Model for Model<P> {
     }
 
     fn format_action(&self, action: &Action) -> String {
-        action.to_string()
+        action.told::<P>()
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

@@ -54,17 +54,18 @@ pub struct Trace {
 /// Looks at every state of `space`.
 ///
 /// ```
-/// use quorate_check::{Limits, Space, check};
+/// use quorate_check::{Claims, Limits, Order, Space, check};
 /// use quorate_protocol::mutex::{Mutex, Options};
 /// use quorate_quorum::{build, Kind};
 ///
 /// let space = Space::<Mutex> {
 ///     quorums: build(Kind::Majority, 3)?,
 ///     options: Options::default(),
-///     claims: vec![()],
+///     claims: Claims::all(vec![()]),
 ///     requests: vec![1, 1, 0],
 ///     gives_up: 0,
 ///     faults: None,
+///     order: Order::Fifo,
 /// };
 /// let report = check(&space, &Limits::default());
 /// assert!(report.complete && report.violation.is_none());
@@ -136,7 +137,12 @@ impl<P: Subject> Space<P> {
             }
             Action::Release(site, claim) => world.release(site, claim, watch),
             Action::GiveUp(site, claim) => world.give_up(site, claim, watch),
-            Action::Deliver(from, to, lane) => return world.deliver((from, to, lane), watch),
+            Action::Deliver(from, to, lane, at) => {
+                return world.deliver_at((from, to, lane), at, watch);
+            }
+            Action::Duplicate(from, to, lane, at) => {
+                return world.duplicate((from, to, lane), at);
+            }
             Action::Suffer(fault) => {
                 world.suffer(fault, watch);
                 return true;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Limits, Report, Space, check};
+use quorate_check::{Claims, Limits, Order, Report, Space, check};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
@@ -24,14 +24,15 @@ fn two_arbiters() -> Arc<dyn QuorumSystem> {
     listed(include_str!("../../../quorums/two-arbiters-5.txt"))
 }
 
-fn search<P: Subject<Claim = ()>>(
+fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     quorums: Arc<dyn QuorumSystem>,
     options: P::Options,
     requests: &[u32],
     gives_up: u32,
 ) -> Report {
-    let (claims, requests) = (vec![()], requests.to_vec());
-    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults: None };
+    let (claims, requests) = (Claims::all(vec![()]), requests.to_vec());
+    let order = Order::Fifo;
+    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults: None, order };
     check(&space, &Limits::default())
 }
 
@@ -94,10 +95,11 @@ fn a_capped_search_is_not_complete() {
     let space = Space::<Mutex> {
         quorums: triangle(),
         options: Options::default(),
-        claims: vec![()],
+        claims: Claims::all(vec![()]),
         requests: vec![2, 2, 2],
         gives_up: 0,
         faults: None,
+        order: Order::Fifo,
     };
     let report = check(&space, &limits);
     assert!(!report.complete && report.violation.is_none());

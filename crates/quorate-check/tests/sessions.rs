@@ -4,10 +4,12 @@
 //! Three sites, majorities, fence ceilings moved on by two at a time. The session layer is
 //! replaced by its contract; everything above it is the production code.
 
-use quorate_check::{Faults, Limits, Report, Space, check};
+use std::sync::Arc;
+
+use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
-use quorate_quorum::{Kind, build};
+use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::{Contract, Subject};
 
 const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
@@ -29,7 +31,7 @@ fn crash_for_ever() -> Faults {
     Faults { crash: 1, contract: Contract { restarts: false, ..MENDED }, ..NOTHING }
 }
 
-fn search<P: Subject<Claim = ()>>(
+fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     options: P::Options,
     requests: [u32; 3],
     faults: Faults,
@@ -38,10 +40,11 @@ fn search<P: Subject<Claim = ()>>(
     let space = Space::<P> {
         quorums: build(Kind::Majority, 3).unwrap(),
         options,
-        claims: vec![()],
+        claims: Claims::all(vec![()]),
         requests: requests.to_vec(),
         gives_up: 0,
         faults: Some(faults),
+        order: Order::Fifo,
     };
     check(&space, &Limits { shortest, ..Limits::default() })
 }

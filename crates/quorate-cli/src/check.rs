@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use quorate_check::{Limits, Report, Space, Trace, check, explore};
-use quorate_sim::{Breach, PROPERTIES, Subject, Visitor, visit};
+use quorate_sim::{Breach, Subject, Visitor, properties, visit};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Failure, Verdict, say};
@@ -35,7 +35,7 @@ pub(crate) struct Check {
     /// How many threads search
     #[arg(long, value_name = "N", default_value = "2")]
     threads: NonZeroUsize,
-    /// In which order a channel delivers; only `fifo` for now
+    /// In which order a channel delivers: `fifo`, or `any` with --option unordered=on
     #[arg(long, default_value = "fifo")]
     order: String,
     #[command(flatten)]
@@ -55,22 +55,17 @@ Examples:
   quorate check mutex --sites 3 --requests 2,1,0 --gives-up 1
   quorate check mutex --option undo=E1    the paper as printed: see it break
   quorate check mutex --site --budget lose=1    any one session may be lost
+  quorate check pool --claims '2 of 2; 1 of 2'    sites 1 and 3 claim both units, site 2 one
 
 Exit status: 0 clean and complete, 1 a property broke, 2 bad input, 3 not complete.";
 
 impl Check {
     /// Runs the search and says what it found.
     pub(crate) fn run(&self) -> Answer {
-        if self.order != "fifo" {
-            let order = &self.order;
-            return Err(format!("--order {order}: only `fifo` can be searched for now").into());
-        }
         if let Some(flag) = self.faults.given().filter(|_| !self.cluster.site) {
             return Err(format!("{flag}: only sessions can end; expected --site too").into());
         }
-        let cluster = self.cluster.resolve(3, 1)?;
-        let search = Search { args: self, cluster: &cluster };
-        visit(&self.protocol, cluster.settings(), search)?
+        visit(&self.protocol, &self.cluster.options, Start(self))?
     }
 
     fn limits(&self) -> Limits {
@@ -80,36 +75,48 @@ impl Check {
 }
 
 /// A search whose protocol is still to come.
+struct Start<'a>(&'a Check);
+
+impl Visitor for Start<'_> {
+    type Output = Answer;
+
+    fn visit<P: Subject>(self, options: P::Options) -> Answer {
+        let args = self.0;
+        let (cluster, quorums, claims) = args.cluster.resolve::<P>(3, 1)?;
+        let space = Space::<P> {
+            quorums,
+            options,
+            claims,
+            requests: cluster.requests.clone(),
+            gives_up: cluster.gives_up(),
+            faults: args.cluster.site.then(|| args.faults.faults()),
+            order: args.faults.order::<P>(&args.order)?,
+        };
+        Search { args, cluster: &cluster }.run(&space)
+    }
+}
+
+/// A search of one space.
 struct Search<'a> {
     args: &'a Check,
     cluster: &'a Cluster,
 }
 
-impl Visitor for Search<'_> {
-    type Output = Answer;
-
-    fn visit<P: Subject>(self, options: P::Options) -> Answer {
-        let space = Space::<P> {
-            quorums: self.cluster.quorums.clone(),
-            options,
-            claims: self.cluster.claims::<P>()?,
-            requests: self.cluster.requests.clone(),
-            gives_up: self.cluster.gives_up(),
-            faults: self.args.cluster.site.then(|| self.args.faults.faults()),
-        };
+impl Search<'_> {
+    fn run<P: Subject>(&self, space: &Space<P>) -> Answer {
         if let Some(address) = &self.args.explore {
-            return serve(&space, address);
+            return serve(space, address);
         }
         let limits = self.args.limits();
         let visited = limits.visited.clone();
         let start = Instant::now();
         let states = move || visited.load(Ordering::Relaxed) as u64;
-        let search = || hushed(|| check(&space, &limits));
+        let search = || hushed(|| check(space, &limits));
         let report = shown(Goal::Unknown, "states", states, search);
         if self.args.json {
             say(&format!("{}\n", self.json(&report)))?;
         } else {
-            say(&self.text(&report, start.elapsed()))?;
+            say(&self.text::<P>(&report, start.elapsed()))?;
         }
         Ok(match report {
             Report { violation: Some(_), .. } => Verdict::Broken,
@@ -117,9 +124,7 @@ impl Visitor for Search<'_> {
             Report { complete: false, .. } => Verdict::Incomplete,
         })
     }
-}
 
-impl Search<'_> {
     fn json(&self, report: &Report) -> Value {
         let violation = |(breach, trace): &(Breach, Trace)| {
             json!({
@@ -138,6 +143,7 @@ impl Search<'_> {
             "gives_up": self.cluster.gives_up(),
             "site": self.args.cluster.site,
             "budget": self.args.faults.json(),
+            "order": self.args.order,
             "states": report.states,
             "depth": report.depth,
             "complete": report.complete,
@@ -145,7 +151,7 @@ impl Search<'_> {
         })
     }
 
-    fn text(&self, report: &Report, taken: Duration) -> String {
+    fn text<P: Subject>(&self, report: &Report, taken: Duration) -> String {
         let paint = Paint::for_stdout();
         let what = paint.strong(&self.cluster.describe(&self.args.protocol));
         let requests: Vec<_> = self.cluster.requests.iter().map(ToString::to_string).collect();
@@ -154,7 +160,7 @@ impl Search<'_> {
             Some((breach, trace)) => text.extend(violation(paint, breach, trace)),
             None => {
                 let held = |property| format!("  {property:<13}{}", paint.good("holds"));
-                text.extend(PROPERTIES.map(held));
+                text.extend(properties::<P>().map(held));
             }
         }
         let found = match (&report.violation, report.complete) {

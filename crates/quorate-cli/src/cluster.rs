@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use clap::Args;
-use quorate_quorum::{Kind, Listed, QuorumError, QuorumSystem, SiteId, SiteSet, build};
-use quorate_sim::{Setting, Subject};
+use quorate_protocol::Protocol;
+use quorate_quorum::{Kind, Listed, QuorumError, QuorumSystem, SiteId, SiteSet};
+use quorate_sim::{Claims, Quorums, Setting, Shape, Subject};
 
 use crate::answer::Failure;
 use crate::figures::counted;
@@ -19,16 +20,21 @@ pub(crate) struct ClusterArgs {
     /// How many sites there are [default: 5 in `sim`, 3 in `check`]
     #[arg(long, value_name = "N")]
     pub(crate) sites: Option<usize>,
-    /// The quorum system: a kind, or a file with lines like `quorum 1: 1 2 3`
-    #[arg(long, value_name = "KIND|FILE", default_value = "majority")]
-    pub(crate) quorum: String,
+    /// The quorum system: a kind, or a file with lines like `quorum 1: 1 2 3` [default: majority,
+    /// or uniform for a pool]
+    #[arg(long, value_name = "KIND|FILE")]
+    pub(crate) quorum: Option<String>,
     /// Claims made at each site: one number for all, or one for each [default: 2 in `sim`, 1 in
     /// `check`]
     #[arg(long, value_name = "R|R,R,..")]
     pub(crate) requests: Option<Requests>,
-    /// What callers claim, in turn, parted by semicolons and spelt as in scripts
+    /// What callers claim, spelt as in scripts: those of each site parted by semicolons, one after
+    /// the other by commas, and both from the front again where there are too few
     #[arg(long, value_name = "LIST")]
     pub(crate) claims: Option<String>,
+    /// How many claims of a site may be under way at once, where the protocol allows several
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) at_once: NonZeroUsize,
     /// Sets a switch of the protocol; may be repeated
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub(crate) options: Vec<Setting>,
@@ -62,49 +68,81 @@ fn parse_setting(text: &str) -> Result<Setting, String> {
     Ok(Setting { name: name.to_owned(), value: value.to_owned() })
 }
 
-/// A cluster and what its callers do.
+/// A cluster and what its callers do, whatever the protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
-    /// The sites and their quorums.
-    pub(crate) quorums: Arc<dyn QuorumSystem>,
     /// How many claims are made at each site.
     pub(crate) requests: Vec<u32>,
+    /// Whom each site asks when all are up, if that does not depend on its claim.
+    pub(crate) own: Vec<Option<SiteSet>>,
+    name: String,
+    quorum: String,
     args: ClusterArgs,
 }
 
+/// A cluster, its quorums and what its callers claim.
+pub(crate) type Resolved<P> = (Cluster, <P as Subject>::Quorums, Claims<<P as Protocol>::Claim>);
+
 impl ClusterArgs {
-    /// The cluster that is meant, with this many sites and requests where nothing is said.
-    pub(crate) fn resolve(&self, sites: usize, requests: u32) -> Result<Cluster, Failure> {
-        let quorums = self.quorums(sites)?;
-        let requests = self.requests(&*quorums, requests)?;
-        Ok(Cluster { quorums, requests, args: self.clone() })
+    /// The cluster that is meant, with this many sites and requests where nothing is said, and its
+    /// quorums and claims as protocol `P` has them.
+    pub(crate) fn resolve<P: Subject>(
+        &self,
+        sites: usize,
+        requests: u32,
+    ) -> Result<Resolved<P>, Failure> {
+        let claims = self.claims::<P>()?;
+        let quorum = self.quorum.as_deref().unwrap_or(P::QUORUM);
+        let all: Vec<P::Claim> = claims.iter().cloned().collect();
+        let quorums = P::quorums(&self.shape(quorum, sites)?, &all)?;
+        let cluster = Cluster {
+            requests: self.requests(&quorums, requests)?,
+            own: SiteId::all(quorums.n()).map(|site| quorums.own(site)).collect(),
+            name: quorums.name(),
+            quorum: quorum.to_owned(),
+            args: self.clone(),
+        };
+        Ok((cluster, quorums, claims))
     }
 
-    fn quorums(&self, default: usize) -> Result<Arc<dyn QuorumSystem>, Failure> {
-        let unknown = match self.quorum.parse::<Kind>() {
-            Ok(kind) => {
-                let n = self.sites.unwrap_or(default);
-                return build(kind, n).map_err(Failure::of);
-            }
-            Err(error) => error,
-        };
-        let listed = read_listed(&self.quorum, &unknown)?;
-        match self.sites {
-            Some(n) if n != listed.n() => {
-                let (file, has) = (&self.quorum, listed.n());
-                Err(format!("--sites {n}, but {file} has {has} sites; leave --sites out").into())
-            }
-            _ => Ok(Arc::new(listed)),
+    /// What callers claim.
+    fn claims<P: Subject>(&self) -> Result<Claims<P::Claim>, Failure> {
+        if self.at_once.get() > 1 && !P::SEVERAL {
+            let why = format!("--at-once: a {} takes one claim of a site at a time", P::NAME);
+            return Err(why.into());
         }
+        let parse = |claim: &str| {
+            P::parse_claim(&claim.split_whitespace().collect::<Vec<_>>())
+                .map_err(|why| Failure::Input(format!("--claims: {why}")))
+        };
+        let of_site = |claims: &str| claims.split(',').map(parse).collect::<Result<Vec<_>, _>>();
+        let list = self.claims.as_deref().unwrap_or_default();
+        let each = list.split(';').map(of_site).collect::<Result<Vec<_>, _>>()?;
+        Ok(Claims::each(each).at_once(self.at_once.get()))
+    }
+
+    /// A name that is no file is that of a construction.
+    fn shape(&self, quorum: &str, default: usize) -> Result<Shape, Failure> {
+        let path = Path::new(quorum);
+        let named = path.components().count() == 1 && path.extension().is_none();
+        if named && (!path.exists() || quorum.parse::<Kind>().is_ok()) {
+            return Ok(Shape::Kind(quorum.to_owned(), self.sites.unwrap_or(default)));
+        }
+        let listed = read_listed(quorum)?;
+        let n = listed.n();
+        if let Some(sites) = self.sites.filter(|&sites| sites != n) {
+            let why = format!("--sites {sites}, but {quorum} has {n} sites; leave --sites out");
+            return Err(why.into());
+        }
+        let all = SiteSet::full(n);
+        Ok(Shape::Listed(SiteId::all(n).map(|site| listed.pick_for(site, &all)).collect()))
     }
 
     /// One number for each site. A site without a quorum cannot ask.
-    fn requests(&self, quorums: &dyn QuorumSystem, default: u32) -> Result<Vec<u32>, Failure> {
+    fn requests(&self, quorums: &impl Quorums, default: u32) -> Result<Vec<u32>, Failure> {
         let n = quorums.n();
-        let all = SiteSet::full(n);
-        let can_ask = |site| quorums.pick_for(site, &all).is_some();
         let one_for_all = |number: u32| {
-            SiteId::all(n).map(|site| if can_ask(site) { number } else { 0 }).collect()
+            SiteId::all(n).map(|site| if quorums.may_ask(site) { number } else { 0 }).collect()
         };
         match self.requests.as_ref().map(|requests| &requests.0[..]) {
             None => Ok(one_for_all(default)),
@@ -118,7 +156,7 @@ impl ClusterArgs {
             }
             Some(numbers) => {
                 let asks = SiteId::all(n).zip(numbers).filter(|(_, number)| **number > 0);
-                match asks.map(|(site, _)| site).find(|site| !can_ask(*site)) {
+                match asks.map(|(site, _)| site).find(|site| !quorums.may_ask(*site)) {
                     Some(site) => {
                         Err(format!("site {site} has no quorum to ask; expected 0 as its requests")
                             .into())
@@ -130,12 +168,8 @@ impl ClusterArgs {
     }
 }
 
-fn read_listed(file: &str, unknown: &QuorumError) -> Result<Listed, Failure> {
-    let path = Path::new(file);
-    if !path.exists() && path.components().count() == 1 && path.extension().is_none() {
-        return Err(format!("{unknown}; nor is there a file of that name").into());
-    }
-    let text = fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
+fn read_listed(file: &str) -> Result<Listed, Failure> {
+    let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     text.parse().map_err(|error: QuorumError| match error {
         QuorumError::Line { line, message } => format!("{file}:{line}: {message}").into(),
         other => format!("{file}: {other}").into(),
@@ -145,12 +179,12 @@ fn read_listed(file: &str, unknown: &QuorumError) -> Result<Listed, Failure> {
 impl Cluster {
     /// How many sites there are.
     pub(crate) fn n(&self) -> usize {
-        self.quorums.n()
+        self.requests.len()
     }
 
     /// The quorum system as it was asked for.
     pub(crate) fn quorum(&self) -> &str {
-        &self.args.quorum
+        &self.quorum
     }
 
     /// The switches that were set.
@@ -169,28 +203,16 @@ impl Cluster {
         self.args.gives_up
     }
 
-    /// What callers claim, in turn.
-    pub(crate) fn claims<P: Subject>(&self) -> Result<Vec<P::Claim>, Failure> {
-        let list = self.args.claims.as_deref().unwrap_or_default();
-        let parse = |claim: &str| {
-            P::parse_claim(&claim.split_whitespace().collect::<Vec<_>>())
-                .map_err(|why| Failure::Input(format!("--claims: {why}")))
-        };
-        list.split(';').map(parse).collect()
-    }
-
     /// The size of the sites' quorums, if it is the same for all.
     pub(crate) fn quorum_size(&self) -> Option<usize> {
-        let all = SiteSet::full(self.n());
-        let quorums = SiteId::all(self.n()).filter_map(|site| self.quorums.pick_for(site, &all));
-        let mut sizes = quorums.map(|quorum| quorum.len());
+        let mut sizes = self.own.iter().flatten().map(SiteSet::len);
         let first = sizes.next()?;
         sizes.all(|size| size == first).then_some(first)
     }
 
     /// The cluster in a line, for people.
     pub(crate) fn describe(&self, protocol: &str) -> String {
-        let (name, n) = (self.quorums.name(), counted(self.n() as u64, "site", "sites"));
+        let (name, n) = (&self.name, counted(self.n() as u64, "site", "sites"));
         let options = self.settings().iter().map(|s| format!(", {}={}", s.name, s.value));
         format!("{protocol}, {n}, {name}{}", options.collect::<String>())
     }
@@ -202,8 +224,8 @@ impl Cluster {
         if let Some(sites) = self.args.sites {
             add("--sites", &sites.to_string());
         }
-        if self.quorum() != "majority" {
-            add("--quorum", self.quorum());
+        if let Some(quorum) = &self.args.quorum {
+            add("--quorum", quorum);
         }
         if let Some(Requests(numbers)) = &self.args.requests {
             let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
@@ -211,6 +233,9 @@ impl Cluster {
         }
         if let Some(claims) = &self.args.claims {
             add("--claims", claims);
+        }
+        if self.args.at_once.get() > 1 {
+            add("--at-once", &self.args.at_once.to_string());
         }
         for Setting { name, value } in self.settings() {
             add("--option", &format!("{name}={value}"));

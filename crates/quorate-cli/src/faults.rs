@@ -3,14 +3,15 @@
 use std::str::FromStr;
 
 use clap::Args;
-use quorate_sim::{Contract, Faults};
+use quorate_sim::{Contract, Faults, Order, Subject};
 use serde_json::{Value, json};
 
 /// The flags that say what may go wrong with sessions and sites.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct FaultArgs {
-    /// How many sessions may be lost or fall silent, and how many sites may crash
-    #[arg(long, value_name = "lose=1,silent=1,crash=1")]
+    /// How many sessions may be lost or fall silent, and how many sites may crash; or how many
+    /// messages may come twice
+    #[arg(long, value_name = "lose=1,silent=1,crash=1,duplicate=1")]
     pub(crate) budget: Option<Budget>,
     /// A session that is lost is never opened again
     #[arg(long)]
@@ -26,6 +27,14 @@ pub(crate) struct Budget {
     lose: u32,
     silent: u32,
     crash: u32,
+    duplicate: u32,
+}
+
+impl Budget {
+    /// Whether sessions or sites are struck.
+    fn strikes(self) -> bool {
+        (self.lose, self.silent, self.crash) != (0, 0, 0)
+    }
 }
 
 /// Two fences at a time: small, so that ceilings have to be raised.
@@ -44,7 +53,11 @@ impl FromStr for Budget {
                 "lose" => budget.lose = number,
                 "silent" => budget.silent = number,
                 "crash" => budget.crash = number,
-                _ => return Err(format!("unknown fault `{name}`; known: lose, silent, crash")),
+                "duplicate" => budget.duplicate = number,
+                _ => {
+                    let known = "lose, silent, crash, duplicate";
+                    return Err(format!("unknown fault `{name}`; known: {known}"));
+                }
             }
         }
         Ok(budget)
@@ -52,10 +65,27 @@ impl FromStr for Budget {
 }
 
 impl FaultArgs {
+    /// In which order channels deliver, as `order` spells it for protocol `P`.
+    pub(crate) fn order<P: Subject>(&self, order: &str) -> Result<Order, String> {
+        let duplicates = self.budget.map_or(0, |budget| budget.duplicate);
+        match order {
+            "fifo" if duplicates > 0 => {
+                Err("--budget duplicate: only --order any lets messages come twice".to_owned())
+            }
+            "fifo" => Ok(Order::Fifo),
+            "any" if self.given().is_some() => {
+                Err("--order any: sessions keep the order; expected --order fifo".to_owned())
+            }
+            "any" if P::ANY_ORDER => Ok(Order::Any { duplicates }),
+            "any" => Err(format!("--order any: a {} needs --order fifo", P::NAME)),
+            _ => Err(format!("unknown order `{order}`; known: fifo, any")),
+        }
+    }
+
     /// The first of these flags that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [
-            ("--budget", self.budget.is_some()),
+            ("--budget", self.budget.is_some_and(Budget::strikes)),
             ("--no-reopen", self.no_reopen),
             ("--no-restart", self.no_restart),
         ];
@@ -64,7 +94,7 @@ impl FaultArgs {
 
     /// What may go wrong.
     pub(crate) fn faults(&self) -> Faults {
-        let Budget { lose, silent, crash } = self.budget.unwrap_or_default();
+        let Budget { lose, silent, crash, .. } = self.budget.unwrap_or_default();
         let (reopens, restarts) = (!self.no_reopen, !self.no_restart);
         let contract = Contract { reopens, restarts, fence_block: FENCE_BLOCK };
         Faults { lose, silent, crash, contract }
@@ -72,14 +102,14 @@ impl FaultArgs {
 
     /// The budget for machines; null if there is none.
     pub(crate) fn json(&self) -> Value {
-        let budget = |b: Budget| json!({"lose": b.lose, "silent": b.silent, "crash": b.crash});
+        let budget = |Budget { lose, silent, crash, duplicate }| json!({"lose": lose, "silent": silent, "crash": crash, "duplicate": duplicate});
         self.budget.map_or(Value::Null, budget)
     }
 
     /// The flags that give the same again.
     pub(crate) fn flags(&self) -> Vec<String> {
-        let budget = self.budget.map(|Budget { lose, silent, crash }| {
-            format!("--budget lose={lose},silent={silent},crash={crash}")
+        let budget = self.budget.map(|Budget { lose, silent, crash, duplicate }| {
+            format!("--budget lose={lose},silent={silent},crash={crash},duplicate={duplicate}")
         });
         let no_reopen = self.no_reopen.then(|| "--no-reopen".to_owned());
         let no_restart = self.no_restart.then(|| "--no-restart".to_owned());

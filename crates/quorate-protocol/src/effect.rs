@@ -28,6 +28,24 @@ pub enum Effect<P: Protocol> {
     Ignore(&'static str),
 }
 
+impl<P: Protocol> Effect<P> {
+    /// The same effect of a protocol that speaks the same language.
+    pub(crate) fn of<Q>(self) -> Effect<Q>
+    where
+        Q: Protocol<Message = P::Message, Grant = P::Grant, Timer = P::Timer>,
+    {
+        match self {
+            Effect::Send(to, message) => Effect::Send(to, message),
+            Effect::Grant(claim, grant) => Effect::Grant(claim, grant),
+            Effect::Lose(claim, why) => Effect::Lose(claim, why),
+            Effect::Arm(timer, after) => Effect::Arm(timer, after),
+            Effect::Disarm(timer) => Effect::Disarm(timer),
+            Effect::Persist(record) => Effect::Persist(record),
+            Effect::Ignore(why) => Effect::Ignore(why),
+        }
+    }
+}
+
 /// Why a grant was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Why {

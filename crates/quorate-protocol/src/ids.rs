@@ -111,6 +111,15 @@ impl fmt::Display for Fence {
     }
 }
 
+/// The fences that may be used with a permission: from `floor` on, and below `ceil`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fences {
+    /// The lowest one.
+    pub floor: Fence,
+    /// The first one that may not be used.
+    pub ceil: Fence,
+}
+
 /// A reading of the driver's clock, in nanoseconds since an origin of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tick(pub u64);

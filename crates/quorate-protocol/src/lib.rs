@@ -7,6 +7,7 @@
 //! | module | grants | paper |
 //! |---|---|---|
 //! | [`mutex`] | the lock, to one at a time | Cao & Singhal 2001 |
+//! | [`pool`] | h of k units, to as many as fit | Manabe & Tajima |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -31,18 +32,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod choice;
 mod clock;
 mod effect;
 mod ids;
 pub mod mutex;
+pub mod pool;
 mod protocol;
 mod sessions;
 mod shared;
+mod spelling;
 mod view;
 
 pub use clock::Clock;
 pub use effect::{Effect, Out, Record, Why};
-pub use ids::{ClaimId, Fence, GrantNo, SessionNo, Tick, Ticket};
+pub use ids::{ClaimId, Fence, Fences, GrantNo, SessionNo, Tick, Ticket};
 pub use protocol::{Input, Protocol, Violation};
 pub use quorate_quorum::SiteId;
 pub use sessions::{Ours, Sessions};

@@ -5,6 +5,7 @@ use std::hash::Hash;
 
 use quorate_quorum::SiteId;
 
+use crate::pool::Units;
 use crate::{Basis, ClaimId, Out, SessionNo, Shared, Tick, Ticket, View};
 
 /// One site's part in a lock protocol, as a pure state machine.
@@ -22,6 +23,9 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
     type Grant: Clone + Debug + Display + Eq + Hash;
     /// Deadlines, by name; [`Infallible`](std::convert::Infallible) where the paper has none.
     type Timer: Copy + Debug + Eq + Hash + Ord;
+
+    /// Whether a site may have several claims under way at once.
+    const SEVERAL: bool = false;
 
     /// Handles one input, to completion.
     ///
@@ -86,6 +90,29 @@ pub enum Input<P: Protocol> {
     Cleared,
 }
 
+impl<P: Protocol> Input<P> {
+    /// The same input of a protocol that speaks the same language.
+    pub(crate) fn of<Q>(self) -> Input<Q>
+    where
+        Q: Protocol<Message = P::Message, Claim = P::Claim, Timer = P::Timer>,
+    {
+        match self {
+            Input::Acquire(claim, what) => Input::Acquire(claim, what),
+            Input::Release(claim) => Input::Release(claim),
+            Input::Abandon(claim) => Input::Abandon(claim),
+            Input::Turn(claim) => Input::Turn(claim),
+            Input::Deliver(from, message) => Input::Deliver(from, message),
+            Input::Expire(timer) => Input::Expire(timer),
+            Input::Silent(site) => Input::Silent(site),
+            Input::Lost(site) => Input::Lost(site),
+            Input::Open(site, number) => Input::Open(site, number),
+            Input::Closed(site) => Input::Closed(site),
+            Input::Opened(site, number) => Input::Opened(site, number),
+            Input::Cleared => Input::Cleared,
+        }
+    }
+}
+
 /// A peer or a caller broke the contract. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Violation {
@@ -103,6 +130,10 @@ pub enum Violation {
     NotAsked(SiteId),
     /// A site spoke that has no session here.
     NoSession(SiteId),
+    /// Nobody can have so many units of a pool of this size.
+    Units(Units),
+    /// This protocol takes every caller as a claim of its own.
+    NoTurns,
 }
 
 impl Display for Violation {
@@ -115,6 +146,8 @@ impl Display for Violation {
             Violation::NotYours(ticket) => write!(f, "ticket {ticket} is another site's"),
             Violation::NotAsked(site) => write!(f, "site {site} was not asked for its permission"),
             Violation::NoSession(site) => write!(f, "site {site} has no session here"),
+            Violation::Units(units) => write!(f, "invalid units: {units}"),
+            Violation::NoTurns => f.write_str("each caller of this lock needs a claim of its own"),
         }
     }
 }

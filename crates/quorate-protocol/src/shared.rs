@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
+use crate::choice::Choice;
 use crate::sessions::Sessions;
 use crate::{Clock, Fence, Out, Protocol, Record, SessionNo, Ticket};
 
@@ -70,7 +71,7 @@ impl Shared {
 
     /// Whether `sites` contain a quorum for a resource with this hash of its name.
     pub fn is_quorum_for(&self, hash: u64, sites: &SiteSet) -> bool {
-        self.is_quorum_turned(self.turn_of(hash), sites)
+        Choice::new(self, &*self.quorums, self.turn_of(hash)).is_quorum(sites)
     }
 
     /// The number after which the loans of a new resource begin: no loan of one that had its name
@@ -118,26 +119,28 @@ impl Shared {
     /// The sites whose permission this one asks for: its own quorum when all are up, another
     /// otherwise; `None` if no quorum can be reached.
     pub fn quorum(&self) -> Option<SiteSet> {
-        let own = self.pick_for(&self.live());
-        own.or_else(|| if self.may_ask() { self.replacement(&[]) } else { None })
+        self.own().quorum()
     }
 
     /// Whether this site has a quorum when all are up, and so may ask.
     pub fn may_ask(&self) -> bool {
-        self.pick_for(&SiteSet::full(self.n())).is_some()
+        self.own().may_ask()
     }
 
     /// A live quorum with as many of `prefer` as can be; if there is none, one that counts on
     /// sites in quarantine.
     pub fn replacement(&self, prefer: &[SiteId]) -> Option<SiteSet> {
-        let patient = || self.sites(|ours| ours.number.is_some() && !ours.silent);
-        let pick = |live| self.pick(&live, prefer);
-        pick(self.live()).or_else(|| pick(patient()))
+        self.own().replacement(prefer)
     }
 
     /// Whether `sites` contain a quorum.
     pub fn is_quorum(&self, sites: &SiteSet) -> bool {
-        self.is_quorum_turned(self.turn, sites)
+        self.own().is_quorum(sites)
+    }
+
+    /// Quorums other than the cluster's own, as this site turns and sees them.
+    pub(crate) fn among<'a>(&'a self, quorums: &'a dyn QuorumSystem) -> Choice<'a> {
+        Choice::new(self, quorums, self.turn)
     }
 
     /// The sites at which we have a session, whatever else is true of them.
@@ -224,43 +227,18 @@ impl Shared {
         usize::try_from(hash % self.n() as u64).expect("a place in the cluster")
     }
 
-    fn is_quorum_turned(&self, turn: usize, sites: &SiteSet) -> bool {
-        match turn {
-            0 => self.quorums.is_quorum(sites),
-            turn => self.quorums.is_quorum(&self.moved(sites, self.n() - turn)),
-        }
+    fn own(&self) -> Choice<'_> {
+        self.among(&*self.quorums)
     }
 
-    fn pick_for(&self, live: &SiteSet) -> Option<SiteSet> {
-        if self.turn == 0 {
-            return self.quorums.pick_for(self.site, live);
-        }
-        let back = self.n() - self.turn;
-        let quorum = self.quorums.pick_for(self.along(self.site, back), &self.moved(live, back))?;
-        Some(self.moved(&quorum, self.turn))
-    }
-
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        if self.turn == 0 {
-            return self.quorums.pick(live, prefer);
-        }
-        let back = self.n() - self.turn;
-        let prefer: Vec<SiteId> = prefer.iter().map(|&site| self.along(site, back)).collect();
-        let quorum = self.quorums.pick(&self.moved(live, back), &prefer)?;
-        Some(self.moved(&quorum, self.turn))
-    }
-
-    /// The site so many places further on.
-    fn along(&self, site: SiteId, places: usize) -> SiteId {
-        SiteId::new((site.index() + places) % self.n())
-    }
-
-    fn moved(&self, sites: &SiteSet, places: usize) -> SiteSet {
-        sites.iter().map(|site| self.along(site, places)).collect()
-    }
-
-    fn live(&self) -> SiteSet {
+    /// The sites that can be counted on at once.
+    pub(crate) fn live(&self) -> SiteSet {
         self.sites(|ours| ours.number.is_some() && !ours.silent && !ours.quarantined)
+    }
+
+    /// The sites that can be counted on, some of them only after their quarantine.
+    pub(crate) fn patient(&self) -> SiteSet {
+        self.sites(|ours| ours.number.is_some() && !ours.silent)
     }
 
     fn sites(&self, good: impl Fn(crate::Ours) -> bool) -> SiteSet {

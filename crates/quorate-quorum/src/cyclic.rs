@@ -2,7 +2,7 @@
 
 use crate::difference::{order_for, perfect, points};
 use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The rotations of one block of places in the circle of sites, such that any two meet.
 ///
@@ -85,6 +85,10 @@ impl QuorumSystem for Cyclic {
             return None;
         }
         nearest(self, site, self.sites_of(site.index()).collect(), live)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::ring(SiteId::all(self.n))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Kind, SITES_MAX, SiteId, SiteSet, VOTES_MAX};
+use crate::{Kind, SITES_MAX, SiteId, SiteSet, UNITS_MAX, VOTES_MAX};
 
 /// Why a quorum system was refused, or a question about it has no answer.
 ///
@@ -16,6 +16,40 @@ pub enum QuorumError {
     TooManySites(usize),
     /// No construction has this name; the message lists those that exist.
     UnknownKind(String),
+    /// Fewer than a majority, which need not meet, or more than there are.
+    BadThreshold {
+        /// How many sites there are.
+        n: usize,
+        /// How many of them were to be a quorum.
+        size: usize,
+    },
+    /// A pool needs at least one unit.
+    NoUnits,
+    /// The pool is larger than [`UNITS_MAX`].
+    TooManyUnits(usize),
+    /// Nobody can ask for this many units of the pool.
+    BadUnits {
+        /// How many were asked for.
+        h: usize,
+        /// How many there are.
+        k: usize,
+    },
+    /// There must be quorums for each number of units that can be asked for.
+    UnitsWithoutQuorum {
+        /// The number of units that has none.
+        h: usize,
+        /// How many there are.
+        k: usize,
+    },
+    /// A quorum for this many units has no member.
+    EmptyForUnits(usize),
+    /// Quorums for more units than there are, and no site in all of them: all would be let in.
+    NoCommonSite {
+        /// The units of the pool.
+        k: usize,
+        /// Numbers of units, each with a quorum for it.
+        quorums: Vec<(usize, SiteSet)>,
+    },
     /// Nobody has a vote, so nobody could ever win; give at least one site a vote.
     NoVotes,
     /// The votes add up to more than [`VOTES_MAX`]; divide them all by the same number.
@@ -81,6 +115,22 @@ impl fmt::Display for QuorumError {
                 let known: Vec<_> = Kind::all().iter().map(|kind| kind.name()).collect();
                 write!(f, "no quorum system is called `{name}`; known: {}", known.join(", "))
             }
+            Self::BadThreshold { n, size } => {
+                let least = n / 2 + 1;
+                write!(f, "any {size} of {n} sites are no quorums: take {least} to {n}")
+            }
+            Self::NoUnits => f.write_str("a pool needs at least 1 unit"),
+            Self::TooManyUnits(k) => {
+                write!(f, "{k} units are too many: a pool has 1 to {UNITS_MAX}")
+            }
+            Self::BadUnits { h, k } => write!(f, "invalid units: {h} of {k}: ask for 1 to {k}"),
+            Self::UnitsWithoutQuorum { h, k } => {
+                write!(f, "no quorum for h={h}: list one for each h from 1 to {k}")
+            }
+            Self::EmptyForUnits(h) => {
+                write!(f, "a quorum for h={h} is empty: name its members, or leave it out")
+            }
+            Self::NoCommonSite { k, quorums } => no_common_site(f, *k, quorums),
             Self::NoVotes => f.write_str("no site has a vote: give at least one site 1"),
             Self::TooManyVotes(total) => {
                 write!(f, "{total} votes are too many: all together may have {VOTES_MAX}")
@@ -106,4 +156,18 @@ impl fmt::Display for QuorumError {
             Self::TooLarge { what, limit } => write!(f, "{what} is computed only {limit}"),
         }
     }
+}
+
+/// Names quorums that would all be won at once, and how much too much that is.
+fn no_common_site(
+    f: &mut fmt::Formatter<'_>,
+    k: usize,
+    quorums: &[(usize, SiteSet)],
+) -> fmt::Result {
+    for (place, (h, quorum)) in quorums.iter().enumerate() {
+        let gap = if place == 0 { "" } else { ", " };
+        write!(f, "{gap}{quorum} for {h}")?;
+    }
+    let sum: usize = quorums.iter().map(|(h, _)| h).sum();
+    write!(f, ": no site is in all, so {sum} units of {k} could be out at once")
 }

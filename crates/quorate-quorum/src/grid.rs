@@ -2,7 +2,7 @@
 
 use crate::measure::{self, LoadBounds, ratio};
 use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The exact availability takes 2^rows steps.
 const ROWS_SUMMED_MAX: usize = 20;
@@ -188,5 +188,9 @@ impl QuorumSystem for Grid {
             return LoadBounds::exactly(ratio(self.width + self.rows - 1, self.n));
         }
         measure::load_by_size(self)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::rows((0..self.rows).map(|row| self.row(row)))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::{Cyclic, Grid, Majority, Plane, QuorumError, QuorumSystem, Tree, Weighted};
+use crate::{Cyclic, Grid, Plane, QuorumError, QuorumSystem, Threshold, Tree, Weighted};
 
 /// A construction that gives a quorum system for every number of sites.
 ///
@@ -20,7 +20,7 @@ use crate::{Cyclic, Grid, Majority, Plane, QuorumError, QuorumSystem, Tree, Weig
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// [`Majority`].
+    /// [`Threshold::majority`].
     Majority,
     /// [`Weighted`], with two votes for the first site where n is even.
     Weighted,
@@ -89,7 +89,7 @@ impl FromStr for Kind {
 /// `n` is 0 or above [`SITES_MAX`](crate::SITES_MAX); every other number fits every kind.
 pub fn build(kind: Kind, n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError> {
     Ok(match kind {
-        Kind::Majority => Arc::new(Majority::new(n)?),
+        Kind::Majority => Arc::new(Threshold::majority(n)?),
         Kind::Weighted => Arc::new(Weighted::without_ties(n)?),
         Kind::Grid => Arc::new(Grid::new(n)?),
         Kind::Plane => Arc::new(Plane::new(n)?),

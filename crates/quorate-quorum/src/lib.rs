@@ -7,7 +7,7 @@
 //!
 //! | kind | a quorum is | sites in it | survives any |
 //! |---|---|---|---|
-//! | [`Majority`] | more than half of the sites | N/2 + 1 | (N - 1)/2 failures |
+//! | majority, a [`Threshold`] | more than half of the sites | N/2 + 1 | (N - 1)/2 failures |
 //! | [`Weighted`] | more than half of the votes | as the votes | as the votes |
 //! | [`Grid`] | a row and a column of a square | 2√N - 1 | √N - 1 |
 //! | [`Plane`] | a line of a projective plane | √N + 1/2 | √N - 1/2 |
@@ -50,33 +50,37 @@
 //! different sites use different quorums where there are enough. Sites are counted from 0 in memory
 //! and from 1 wherever people read or write them.
 
+mod arbiter;
 mod cyclic;
 mod difference;
 mod error;
 mod grid;
 mod kind;
 mod listed;
-mod majority;
 mod measure;
 mod plane;
 mod price;
+mod shape;
 mod site;
 mod system;
 mod text;
+mod threshold;
 mod tree;
 mod weighted;
 
+pub use arbiter::{Arbiters, UNITS_MAX, check_arbiters, critical_patterns};
 pub use cyclic::Cyclic;
 pub use error::QuorumError;
 pub use grid::Grid;
 pub use kind::{Kind, build};
 pub use listed::{Listed, check_meets};
-pub use majority::Majority;
 pub use measure::LoadBounds;
 pub use plane::Plane;
+pub use shape::Shape;
 pub use site::{SiteId, SiteSet};
 pub use system::QuorumSystem;
 pub use text::QuorumLine;
+pub use threshold::Threshold;
 pub use tree::Tree;
 pub use weighted::{VOTES_MAX, Weighted};
 

@@ -58,6 +58,23 @@ impl Listed {
         }
         Ok(Self { own, minimal })
     }
+
+    /// The system of these quorums, which are known to meet, spread over `n` sites.
+    ///
+    /// Each site gets one with itself in it, or any if there is none: of those that the fewest
+    /// sites have got so far the smallest.
+    pub(crate) fn spread(n: usize, sets: &[SiteSet]) -> Self {
+        let minimal = minimal(sets);
+        let mut uses = vec![0; minimal.len()];
+        let own = SiteId::all(n).map(|site| {
+            let with = |at: &usize| minimal[*at].contains(site);
+            let best =
+                (0..minimal.len()).min_by_key(|at| (!with(at), uses[*at], minimal[*at].len()))?;
+            uses[best] += 1;
+            Some(minimal[best].clone())
+        });
+        Self { own: own.collect(), minimal: minimal.clone() }
+    }
 }
 
 /// Refuses quorums of which two have no common site, and names those two and their owners.
@@ -84,7 +101,7 @@ pub fn check_meets<'a>(
 }
 
 /// The sets that contain no other, each once.
-fn minimal<'a>(sets: impl Iterator<Item = &'a SiteSet>) -> Vec<SiteSet> {
+pub(crate) fn minimal<'a>(sets: impl IntoIterator<Item = &'a SiteSet>) -> Vec<SiteSet> {
     let mut minimal: Vec<SiteSet> = Vec::new();
     for set in sets {
         if !minimal.iter().any(|other| other.is_subset(set)) {

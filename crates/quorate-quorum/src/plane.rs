@@ -3,7 +3,7 @@
 use crate::difference::{order_for, perfect, points};
 use crate::measure::{self, LoadBounds, ratio};
 use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The lines of a projective plane whose points are the sites (Maekawa 1985).
 ///
@@ -198,5 +198,10 @@ impl QuorumSystem for Plane {
             return LoadBounds::exactly(ratio(self.base.len(), self.n));
         }
         measure::load_by_size(self)
+    }
+
+    /// Lines are rotations of one.
+    fn shape(&self) -> Shape {
+        Shape::ring(SiteId::all(self.n))
     }
 }

@@ -108,6 +108,13 @@ impl SiteSet {
         self.0.is_disjoint(&other.0)
     }
 
+    /// The sites that it has in common with `other`.
+    pub fn intersection(&self, other: &SiteSet) -> SiteSet {
+        let mut common = self.0.clone();
+        common.intersect_with(&other.0);
+        SiteSet(common)
+    }
+
     /// Adds all sites of `other`.
     pub fn extend_from(&mut self, other: &SiteSet) {
         self.0.union_with(&other.0);

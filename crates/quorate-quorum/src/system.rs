@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use crate::measure::{self, LoadBounds};
-use crate::{QuorumError, SiteId, SiteSet};
+use crate::{QuorumError, Shape, SiteId, SiteSet};
 
 /// A quorum system over the sites `0..n`: sets of sites of which any two meet.
 ///
@@ -11,8 +11,8 @@ use crate::{QuorumError, SiteId, SiteSet};
 /// to who is up. Two sites with different suspicions therefore still pick sets that meet.
 ///
 /// ```
-/// use quorate_quorum::{Majority, QuorumSystem, SiteId, SiteSet};
-/// let system = Majority::new(5)?;
+/// use quorate_quorum::{QuorumSystem, SiteId, SiteSet, Threshold};
+/// let system = Threshold::majority(5)?;
 /// let mut live = SiteSet::full(5);
 /// live.remove(SiteId::new(3));
 /// let quorum = system.pick_for(SiteId::new(2), &live).expect("4 of 5 are up");
@@ -86,5 +86,10 @@ pub trait QuorumSystem: Debug + Send + Sync {
     /// equally often.
     fn load_bounds(&self) -> LoadBounds {
         measure::load_by_size(self)
+    }
+
+    /// How the construction lays out its sites; each of them stands in it once.
+    fn shape(&self) -> Shape {
+        Shape::group(SiteId::all(self.n()))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::measure::{self, LoadBounds};
 use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// A path from the root of a tree to a leaf (Agrawal & El Abbadi 1991).
 ///
@@ -242,5 +242,12 @@ impl QuorumSystem for Tree {
             load
         });
         LoadBounds::exactly(load)
+    }
+
+    fn shape(&self) -> Shape {
+        self.fold(|node, below: &[Shape]| {
+            let here = Shape::Site(SiteId::new(node));
+            if below.is_empty() { here } else { Shape::Tree(Box::new(here), below.to_vec()) }
+        })
     }
 }

@@ -116,7 +116,7 @@ impl QuorumSystem for Weighted {
     }
 
     fn quorums(&self) -> Box<dyn Iterator<Item = SiteSet> + '_> {
-        Box::new(Coalitions::new(&self.votes))
+        Box::new(Coalitions::new(&self.votes, self.need))
     }
 
     fn min_size(&self) -> usize {
@@ -214,7 +214,7 @@ pub(crate) struct Coalitions {
 }
 
 impl Coalitions {
-    pub(crate) fn new(votes: &[usize]) -> Self {
+    pub(crate) fn new(votes: &[usize], need: usize) -> Self {
         let mut order: Vec<_> = SiteId::all(votes.len()).zip(votes.iter().copied()).collect();
         order.retain(|(_, votes)| *votes > 0);
         order.sort_by_key(|(site, votes)| (std::cmp::Reverse(*votes), *site));
@@ -222,7 +222,7 @@ impl Coalitions {
         for place in (0..order.len()).rev() {
             after[place] = after[place + 1] + order[place].1;
         }
-        Self { need: after[0] / 2 + 1, order, after, taken: Vec::new(), sum: 0, next: 0 }
+        Self { need, order, after, taken: Vec::new(), sum: 0, next: 0 }
     }
 
     fn untake(&mut self) -> Option<()> {

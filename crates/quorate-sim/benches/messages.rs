@@ -6,8 +6,8 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, build};
-use quorate_sim::Unwatched;
 use quorate_sim::random::{Delay, Plan, Span, T, run};
+use quorate_sim::{Claims, Order, Unwatched};
 
 /// Claims from `callers` sites, spread over the cluster.
 fn plan(n: usize, callers: usize, requests: u32, delay: Delay) -> Plan<Mutex> {
@@ -15,13 +15,14 @@ fn plan(n: usize, callers: usize, requests: u32, delay: Delay) -> Plan<Mutex> {
     Plan {
         quorums: build(Kind::Grid, n).expect("a grid takes every number of sites"),
         options: Options::default(),
-        claims: vec![()],
+        claims: Claims::all(vec![()]),
         requests: (0..n).map(asks).collect(),
         think: Span::Fixed(0),
         inside: Span::Fixed(T / 2),
         gives_up: 0,
         delay,
         skew: false,
+        order: Order::Fifo,
         faults: None,
     }
 }

@@ -1,6 +1,7 @@
-//! Messages under way: FIFO queues between ordered pairs of sites.
+//! Messages under way, between ordered pairs of sites.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use quorate_quorum::SiteId;
@@ -17,32 +18,57 @@ pub enum Lane {
     Down,
 }
 
+/// In which order a channel delivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// As things were sent.
+    #[default]
+    Fifo,
+    /// Any message may be next. Then some may come twice.
+    Any {
+        /// How many.
+        duplicates: u32,
+    },
+}
+
 /// All channels of a world. Only channels that carry something take room, so that ten thousand
 /// sites do not need a hundred million queues.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Channels<M> {
     by_sender: Vec<Arc<Outbox<M>>>,
     in_flight: usize,
+    /// Whether it does not matter which message was sent first. Then they are kept in an order of
+    /// their own, so that it tells no two states apart.
+    unordered: bool,
 }
 
 type Outbox<M> = BTreeMap<(SiteId, Lane), VecDeque<M>>;
 
-impl<M: Clone> Channels<M> {
-    pub(crate) fn new(n: usize) -> Self {
-        Self { by_sender: (0..n).map(|_| Arc::new(BTreeMap::new())).collect(), in_flight: 0 }
+impl<M: Clone + Hash> Channels<M> {
+    pub(crate) fn new(n: usize, order: Order) -> Self {
+        let by_sender = (0..n).map(|_| Arc::new(BTreeMap::new())).collect();
+        Self { by_sender, in_flight: 0, unordered: order != Order::Fifo }
     }
 
     pub(crate) fn push(&mut self, from: SiteId, to: SiteId, lane: Lane, message: M) {
         let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
-        outbox.entry((to, lane)).or_default().push_back(message);
+        let queue = outbox.entry((to, lane)).or_default();
+        if self.unordered {
+            let key = digest(&message);
+            let place = queue.partition_point(|other| digest(other) < key);
+            queue.insert(place, message);
+        } else {
+            queue.push_back(message);
+        }
         self.in_flight += 1;
     }
 
-    pub(crate) fn pop(&mut self, from: SiteId, to: SiteId, lane: Lane) -> Option<M> {
-        self.queue(from, to, lane)?;
+    /// Takes the message at some place of a channel.
+    pub(crate) fn take(&mut self, from: SiteId, to: SiteId, lane: Lane, at: usize) -> Option<M> {
+        self.queue(from, to, lane)?.get(at)?;
         let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
         let queue = outbox.get_mut(&(to, lane))?;
-        let message = queue.pop_front();
+        let message = queue.remove(at);
         // An empty queue must not tell two states apart.
         if queue.is_empty() {
             outbox.remove(&(to, lane));
@@ -74,4 +100,11 @@ impl<M: Clone> Channels<M> {
             outbox.keys().map(move |&(to, lane)| (SiteId::new(from), to, lane))
         })
     }
+}
+
+/// A number that is the same for equal messages, in every run.
+fn digest<M: Hash>(message: &M) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    message.hash(&mut hasher);
+    hasher.finish()
 }

@@ -84,17 +84,26 @@ impl<P: Protocol> Event<'_, P> {
 impl<P: Protocol> fmt::Display for Event<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Event::Acquires(site, _) => write!(f, "{site} acquires"),
-            Event::Releases(site, _) => write!(f, "{site} releases"),
-            Event::GivesUp(site, _) => write!(f, "{site} gives up"),
+            Event::Acquires(site, claim) => write!(f, "{} acquires", who::<P>(*site, *claim)),
+            Event::Releases(site, claim) => write!(f, "{} releases", who::<P>(*site, *claim)),
+            Event::GivesUp(site, claim) => write!(f, "{} gives up", who::<P>(*site, *claim)),
             Event::Sends { from, to, message } => write!(f, "{from} -> {to}  {message}"),
             Event::Receives { from, to, message } => write!(f, "{to} <- {from}  {message}"),
-            Event::Enters(site, _, grant) => write!(f, "{site} enters {grant}"),
-            Event::Loses(site, _, why) => write!(f, "{site} loses the lock: {why}"),
+            Event::Enters(site, claim, grant) => {
+                write!(f, "{} enters {grant}", who::<P>(*site, *claim))
+            }
+            Event::Loses(site, claim, why) => {
+                write!(f, "{} loses the lock: {why}", who::<P>(*site, *claim))
+            }
             Event::Ignores(site, why) => write!(f, "{site} ignores it: {why}"),
             Event::Suffers(fault) => write!(f, "{fault}"),
         }
     }
+}
+
+/// A site, or its claim where it may have several: `3`, `3/1`.
+pub fn who<P: Protocol>(site: SiteId, ClaimId(claim): ClaimId) -> String {
+    if P::SEVERAL { format!("{site}/{claim}") } else { site.to_string() }
 }
 
 /// Looks on while a world moves.

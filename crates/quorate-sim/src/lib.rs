@@ -8,18 +8,22 @@
 
 mod chance;
 mod channels;
+mod claims;
 pub mod cluster;
 mod event;
 mod property;
+mod quorums;
 pub mod random;
 pub mod script;
 mod subject;
 mod subjects;
 mod world;
 
-pub use channels::Lane;
-pub use event::{Event, Observer, Unwatched};
-pub use property::{Breach, PROPERTIES};
-pub use subject::Subject;
+pub use channels::{Lane, Order};
+pub use claims::Claims;
+pub use event::{Event, Observer, Unwatched, who};
+pub use property::{Breach, PROPERTIES, properties};
+pub use quorums::{Quorums, Shape};
+pub use subject::{Marks, Subject};
 pub use subjects::{PROTOCOLS, Setting, Visitor, site_settings, visit};
 pub use world::{Contract, Fault, Faults, Standpoint, World};

@@ -3,7 +3,11 @@
 use std::convert::Infallible;
 use std::fmt::Debug;
 
+use quorate_protocol::pool::Units;
 use quorate_protocol::{Fence, Protocol};
+use quorate_quorum::SiteSet;
+
+use crate::{Quorums, Shape};
 
 /// A protocol that can be simulated. None so far has timers; the first that does lifts that bound.
 pub trait Subject:
@@ -15,11 +19,30 @@ pub trait Subject:
     /// Its name in scripts and on the command line.
     const NAME: &'static str;
 
+    /// The construction of quorums it uses if nothing is said.
+    const QUORUM: &'static str;
+
+    /// Whether it works where messages overtake each other, if its switches are set for that.
+    const ANY_ORDER: bool;
+
+    /// Whether its grants are units of something that has several.
+    const POOLED: bool = false;
+
     /// Its switches.
     type Options: Clone + Debug + Send + Sync;
 
+    /// The quorums it decides by.
+    type Quorums: Quorums;
+
+    /// The quorums that are meant, for these claims.
+    ///
+    /// # Errors
+    ///
+    /// There are none such; the text says what there is.
+    fn quorums(shape: &Shape, claims: &[Self::Claim]) -> Result<Self::Quorums, String>;
+
     /// One site at which nothing has happened yet.
-    fn new_site(options: &Self::Options) -> Self;
+    fn new_site(quorums: &Self::Quorums, options: &Self::Options) -> Self;
 
     /// Reads a claim as scripts spell it after `acquires`.
     ///
@@ -37,6 +60,31 @@ pub trait Subject:
     /// Whether two grants must not be inside together.
     fn conflict(one: &Self::Grant, other: &Self::Grant) -> bool;
 
+    /// How many units a grant takes, of how many.
+    fn units(_: &Self::Grant) -> Units {
+        Units { count: 1, of: 1 }
+    }
+
     /// The grant's fence.
     fn fence(grant: &Self::Grant) -> Fence;
+
+    /// Which fences a grant's must be above.
+    fn marks(_: &Self::Grant) -> Marks {
+        Marks { above: vec![0], own: vec![0] }
+    }
+
+    /// Whether these sites vouch for a grant: they contain a quorum for it.
+    fn vouch(quorums: &Self::Quorums, grant: &Self::Grant, sites: &SiteSet) -> bool;
+}
+
+/// Where a grant stands among those that fences put in order.
+///
+/// Grants are of several kinds, which have numbers. A grant's fence must be above those of all
+/// grants before it of some kinds, and counts for others as one of its own kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// The kinds its fence must be above.
+    pub above: Vec<usize>,
+    /// The kinds it is of.
+    pub own: Vec<usize>,
 }

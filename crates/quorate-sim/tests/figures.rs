@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
-use quorate_sim::Unwatched;
 use quorate_sim::random::{Delay, Plan, Span, T, Tally, run};
+use quorate_sim::{Claims, Order, Unwatched};
 
 /// The paper's figure 3.
 fn figure_3() -> Arc<dyn QuorumSystem> {
@@ -26,12 +26,13 @@ fn plan(quorums: &Arc<dyn QuorumSystem>, options: Options, inside: u64) -> Plan<
         requests: vec![0; quorums.n()],
         quorums: Arc::clone(quorums),
         options,
-        claims: vec![()],
+        claims: Claims::all(vec![()]),
         think: Span::Fixed(0),
         inside: Span::Fixed(inside),
         gives_up: 0,
         delay: Delay::Constant,
         skew: false,
+        order: Order::Fifo,
         faults: None,
     }
 }

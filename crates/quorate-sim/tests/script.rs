@@ -77,7 +77,7 @@ fn bad_input_is_named_with_its_line_and_what_was_expected() {
             "line 2: nothing happens here; expected a trace only below a command that acts",
         ),
         ("sites 3\noption ahead maybe", "line 2: option ahead is `on` or `off`, not `maybe`"),
-        ("protocol turnstile\nsites 3", "line 1: unknown protocol `turnstile`; known: mutex"),
+        ("protocol turnstile\nsites 3", "line 1: unknown protocol `turnstile`; known: mutex, pool"),
         ("sites 3\n1 acquires twice", "line 2: a mutex is acquired without `twice`"),
         (
             "sites 3\nexpect broken hearts",

@@ -8,19 +8,23 @@ use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Delay, Plan, Span, T, Tally, TimedObserver, run};
-use quorate_sim::{Event, Subject, Unwatched};
+use quorate_sim::{Claims, Event, Order, Subject, Unwatched};
 
-fn plan<P: Subject<Claim = ()>>(quorums: Arc<dyn QuorumSystem>, options: P::Options) -> Plan<P> {
+fn plan<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
+    quorums: Arc<dyn QuorumSystem>,
+    options: P::Options,
+) -> Plan<P> {
     Plan {
         requests: vec![2; quorums.n()],
         quorums,
         options,
-        claims: vec![()],
+        claims: Claims::all(vec![()]),
         think: Span::UpTo(10 * T),
         inside: Span::UpTo(3 * T),
         gives_up: 0,
         delay: Delay::Exponential,
         skew: false,
+        order: Order::Fifo,
         faults: None,
     }
 }

@@ -14,7 +14,7 @@ use super::picture::Picture;
 use super::report::Report;
 use super::sweep::{Sum, sweep};
 use super::whole::Whole;
-use crate::answer::{Answer, Failure, Verdict, say, say_lines};
+use crate::answer::{Answer, Verdict, say, say_lines};
 use crate::cluster::{Cluster, ClusterArgs};
 use crate::faults::FaultArgs;
 use crate::hush::hushed;
@@ -48,6 +48,9 @@ pub(crate) struct Random {
     /// Makes some channels always slower than others
     #[arg(long)]
     pub(super) skew: bool,
+    /// In which order a channel delivers: `fifo`, or `any` with --option unordered=on
+    #[arg(long, default_value = "fifo")]
+    pub(super) order: String,
     /// How long a site waits before each claim: `20`, or `..20` for anything up to it
     #[arg(long, value_name = "TIME", default_value = "..10")]
     pub(super) think: Time,
@@ -110,9 +113,7 @@ impl Random {
             return Err(format!("--faults {faults}: faults need whole sites; add --site").into());
         }
         let delay = self.delay.parse()?;
-        let cluster = self.cluster.resolve(5, 2)?;
-        let simulation = Simulation { args: self, delay, cluster: &cluster };
-        visit(&self.protocol, cluster.settings(), simulation)?
+        visit(&self.protocol, &self.cluster.options, Start { args: self, delay })?
     }
 
     /// How many runs there are.
@@ -126,6 +127,7 @@ impl Random {
         words.extend(cluster.flags());
         for (flag, value, default) in [
             ("--delay", self.delay.clone(), "exponential"),
+            ("--order", self.order.clone(), "fifo"),
             ("--think", self.think.to_string(), "..10"),
             ("--inside", self.inside.to_string(), "..3"),
         ] {
@@ -146,37 +148,42 @@ impl Random {
 }
 
 /// A simulation whose protocol is still to come.
-struct Simulation<'a> {
+struct Start<'a> {
     args: &'a Random,
     delay: Delay,
-    cluster: &'a Cluster,
 }
 
-impl Visitor for Simulation<'_> {
+impl Visitor for Start<'_> {
     type Output = Answer;
 
     fn visit<P: Subject>(self, options: P::Options) -> Answer {
-        let plan = self.plan::<P>(options)?;
-        hushed(|| if self.args.trace { self.trace(&plan) } else { self.count(&plan) })
+        let Start { args, delay } = self;
+        let (cluster, quorums, claims) = args.cluster.resolve::<P>(5, 2)?;
+        let plan = Plan::<P> {
+            quorums,
+            options,
+            claims,
+            requests: cluster.requests.clone(),
+            think: args.think.0,
+            inside: args.inside.0,
+            gives_up: cluster.gives_up(),
+            delay,
+            skew: args.skew,
+            order: args.budget.order::<P>(&args.order)?,
+            faults: args.budget.given().map(|_| args.budget.faults()),
+        };
+        let simulation = Simulation { args, cluster: &cluster };
+        hushed(|| if args.trace { simulation.trace(&plan) } else { simulation.count(&plan) })
     }
 }
 
-impl Simulation<'_> {
-    fn plan<P: Subject>(&self, options: P::Options) -> Result<Plan<P>, Failure> {
-        Ok(Plan {
-            quorums: self.cluster.quorums.clone(),
-            options,
-            claims: self.cluster.claims::<P>()?,
-            requests: self.cluster.requests.clone(),
-            think: self.args.think.0,
-            inside: self.args.inside.0,
-            gives_up: self.cluster.gives_up(),
-            delay: self.delay,
-            skew: self.args.skew,
-            faults: self.args.budget.budget.map(|_| self.args.budget.faults()),
-        })
-    }
+/// A simulation of one plan.
+struct Simulation<'a> {
+    args: &'a Random,
+    cluster: &'a Cluster,
+}
 
+impl Simulation<'_> {
     /// One run, event by event.
     fn trace<P: Subject>(&self, plan: &Plan<P>) -> Answer {
         let (mut recorder, mut sum) = (Recorder::default(), Sum::default());

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use quorate_protocol::mutex::Mutex;
 use quorate_sim::cluster::{Chronicle, Outcome, Plan, Tally, run};
 use quorate_sim::{Unwatched, site_settings};
 
@@ -40,9 +41,9 @@ impl<'a> Whole<'a> {
     pub(super) fn new(args: &'a Random) -> Result<Self, Failure> {
         let faults = args.faults.parse()?;
         refuse_strangers(args)?;
-        let cluster = args.cluster.resolve(5, 0)?;
-        let settings = site_settings(&args.protocol, cluster.settings())?;
-        let plan = Plan { faults, settings, ..Plan::new(cluster.quorums.clone()) };
+        let settings = site_settings(&args.protocol, &args.cluster.options)?;
+        let (cluster, quorums, _) = args.cluster.resolve::<Mutex>(5, 0)?;
+        let plan = Plan { faults, settings, ..Plan::new(quorums) };
         Ok(Self { args, cluster, plan })
     }
 

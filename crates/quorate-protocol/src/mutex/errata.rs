@@ -111,17 +111,7 @@ impl Erratum {
 
 impl fmt::Display for Erratum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = format!("{self:?}");
-        for (place, letter) in name.char_indices() {
-            // `NoAsking` is spelt `no-asking`, but `E1` is `E1`.
-            let parts = letter.is_uppercase() && name.len() > 2;
-            if parts && place > 0 {
-                f.write_str("-")?;
-            }
-            let lower = letter.to_ascii_lowercase();
-            write!(f, "{}", if parts { lower } else { letter })?;
-        }
-        Ok(())
+        f.write_str(&crate::spelling::dashed(&format!("{self:?}")))
     }
 }
 
@@ -324,7 +314,7 @@ impl Protocol for Unrepaired {
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         let mut inner = Out::new();
-        if let Some(input) = self.bend(site, of_mutex(input), &mut inner) {
+        if let Some(input) = self.bend(site, input.of(), &mut inner) {
             let case_six = self.is_case_six(&input);
             let newcomer = self.newcomer(&input);
             let questions = self.take_questions(&input);
@@ -349,7 +339,7 @@ impl Protocol for Unrepaired {
         self.bend_effects(&mut inner);
         for effect in inner.drain() {
             self.failed |= matches!(effect, Effect::Send(_, Message::Yield { .. }));
-            out.push(of_unrepaired(effect));
+            out.push(effect.of());
         }
         Ok(())
     }
@@ -372,33 +362,5 @@ impl Protocol for Unrepaired {
 
     fn retire(&self, site: &mut Shared) {
         self.mutex.retire(site);
-    }
-}
-
-fn of_mutex(input: Input<Unrepaired>) -> Input<Mutex> {
-    match input {
-        Input::Acquire(claim, ()) => Input::Acquire(claim, ()),
-        Input::Release(claim) => Input::Release(claim),
-        Input::Abandon(claim) => Input::Abandon(claim),
-        Input::Turn(claim) => Input::Turn(claim),
-        Input::Deliver(from, message) => Input::Deliver(from, message),
-        Input::Expire(never) => match never {},
-        Input::Silent(site) => Input::Silent(site),
-        Input::Lost(site) => Input::Lost(site),
-        Input::Open(site, number) => Input::Open(site, number),
-        Input::Closed(site) => Input::Closed(site),
-        Input::Opened(site, number) => Input::Opened(site, number),
-        Input::Cleared => Input::Cleared,
-    }
-}
-
-fn of_unrepaired(effect: Effect<Mutex>) -> Effect<Unrepaired> {
-    match effect {
-        Effect::Send(to, message) => Effect::Send(to, message),
-        Effect::Grant(claim, grant) => Effect::Grant(claim, grant),
-        Effect::Lose(claim, why) => Effect::Lose(claim, why),
-        Effect::Arm(never, _) | Effect::Disarm(never) => match never {},
-        Effect::Persist(record) => Effect::Persist(record),
-        Effect::Ignore(why) => Effect::Ignore(why),
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
-use crate::{Fence, GrantNo, SessionNo, Ticket};
+use crate::{Fence, Fences, GrantNo, SessionNo, Ticket};
 
 /// The paper's seven messages (section 3.2), `cancel` for a request that is given up, and below
 /// them what sessions that end make necessary.
@@ -132,15 +132,6 @@ pub struct Target {
     pub ticket: Ticket,
     /// Its session at the arbiter.
     pub session: SessionNo,
-}
-
-/// The fences that may be used with a permission: from `floor` on, and below `ceil`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Fences {
-    /// The lowest one.
-    pub floor: Fence,
-    /// The first one that may not be used.
-    pub ceil: Fence,
 }
 
 /// The end of a loan.

@@ -34,8 +34,9 @@ use self::requester::{Phase, Requester};
 use crate::{Basis, ClaimId, ClaimView, Fence, GrantNo, Input, Out, Protocol, Shared, Tick};
 use crate::{Ticket, View, Violation};
 
-pub use self::message::{Fences, Message, Pass, Release, Target};
+pub use self::message::{Message, Pass, Release, Target};
 pub use self::options::Options;
+pub use crate::Fences;
 
 /// One site's part in the mutex: a requester and an arbiter that share nothing but the clock and
 /// the fence floor.

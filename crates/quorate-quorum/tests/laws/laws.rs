@@ -49,6 +49,15 @@ fn any_two_quorums_meet() {
 }
 
 #[test]
+fn every_site_stands_once_in_the_shape() {
+    for system in systems() {
+        let mut sites = system.shape().sites();
+        sites.sort_unstable();
+        assert!(sites.into_iter().eq(SiteId::all(system.n())), "{}", system.name());
+    }
+}
+
+#[test]
 fn no_quorum_contains_another() {
     for system in systems().chain(larger_planes()) {
         let Some(quorums) = list(&*system) else { continue };

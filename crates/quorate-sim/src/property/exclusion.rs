@@ -35,7 +35,15 @@ impl<P: Subject> Exclusion<P> {
         verdict
     }
 
-    pub(super) fn on_leave(&mut self, site: SiteId, claim: ClaimId) {
-        self.inside.retain(|&(s, c, _)| (s, c) != (site, claim));
+    /// Takes out who has left.
+    pub(super) fn on_leave(&mut self, site: SiteId, claim: ClaimId) -> Option<P::Grant> {
+        let place = self.inside.iter().position(|&(s, c, _)| (s, c) == (site, claim))?;
+        Some(self.inside.remove(place).2)
+    }
+
+    /// What somebody inside has.
+    pub(super) fn grant(&self, site: SiteId, claim: ClaimId) -> Option<&P::Grant> {
+        let found = self.inside.iter().find(|&&(s, c, _)| (s, c) == (site, claim));
+        found.map(|(_, _, grant)| grant)
     }
 }

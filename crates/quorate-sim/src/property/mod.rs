@@ -7,6 +7,7 @@ mod contract;
 mod exclusion;
 mod fences;
 mod progress;
+mod units;
 mod vacancy;
 
 use std::fmt;
@@ -16,11 +17,17 @@ use quorate_quorum::SiteId;
 
 use self::exclusion::Exclusion;
 use self::fences::Fences;
+use self::units::Units;
 use crate::Subject;
 
 /// The names of all properties, in the order of their files.
-pub const PROPERTIES: [&str; 5] =
-    [contract::NAME, exclusion::NAME, fences::NAME, progress::NAME, vacancy::NAME];
+pub const PROPERTIES: [&str; 6] =
+    [contract::NAME, exclusion::NAME, fences::NAME, progress::NAME, units::NAME, vacancy::NAME];
+
+/// The names of those that say something of protocol `P`.
+pub fn properties<P: Subject>() -> impl Iterator<Item = &'static str> {
+    PROPERTIES.into_iter().filter(|&name| P::POOLED || name != units::NAME)
+}
 
 /// A property that does not hold, and how one can see it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +49,7 @@ impl fmt::Display for Breach {
 pub(crate) struct Judge<P: Subject> {
     exclusion: Exclusion<P>,
     fences: Fences,
+    units: Units,
     breach: Option<Breach>,
 }
 
@@ -55,7 +63,8 @@ pub(crate) struct Standing {
 
 impl<P: Subject> Judge<P> {
     pub(crate) fn new() -> Self {
-        Self { exclusion: Exclusion::new(), fences: Fences::default(), breach: None }
+        let (exclusion, fences, units) = (Exclusion::new(), Fences::default(), Units::default());
+        Self { exclusion, fences, units, breach: None }
     }
 
     pub(crate) fn breach(&self) -> Option<&Breach> {
@@ -65,12 +74,23 @@ impl<P: Subject> Judge<P> {
     pub(crate) fn on_enter(&mut self, site: SiteId, claim: ClaimId, grant: &P::Grant) {
         let verdict = self.exclusion.on_enter(site, claim, grant);
         self.note(exclusion::NAME, verdict);
-        let verdict = self.fences.on_enter(P::fence(grant));
+        let verdict = self.fences.on_enter(P::fence(grant), &P::marks(grant));
         self.note(fences::NAME, verdict);
+        if P::POOLED {
+            let verdict = self.units.on_enter(site, P::units(grant));
+            self.note(units::NAME, verdict);
+        }
     }
 
     pub(crate) fn on_leave(&mut self, site: SiteId, claim: ClaimId) {
-        self.exclusion.on_leave(site, claim);
+        if let Some(grant) = self.exclusion.on_leave(site, claim).filter(|_| P::POOLED) {
+            self.units.on_leave(P::units(&grant));
+        }
+    }
+
+    /// What somebody inside has.
+    pub(crate) fn grant(&self, site: SiteId, claim: ClaimId) -> Option<&P::Grant> {
+        self.exclusion.grant(site, claim)
     }
 
     pub(crate) fn on_violation(&mut self, site: SiteId, violation: Violation) {

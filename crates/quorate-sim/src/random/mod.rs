@@ -6,16 +6,18 @@ mod tally;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
 
 use quorate_protocol::{ClaimId, SessionNo, Tick};
-use quorate_quorum::{QuorumSystem, SiteId};
+use quorate_quorum::SiteId;
 
 use self::delay::Post;
 use self::strikes::Strikes;
 use self::tally::Counter;
 use crate::chance::Chance;
-use crate::{Breach, Event, Fault, Faults, Lane, Observer, Standpoint, Subject, World};
+use crate::{
+    Breach, Claims, Event, Fault, Faults, Lane, Observer, Order, Quorums, Standpoint, Subject,
+    World,
+};
 
 pub use self::delay::Delay;
 pub use self::tally::Tally;
@@ -52,11 +54,11 @@ impl Span {
 #[derive(Clone, Debug)]
 pub struct Plan<P: Subject> {
     /// The cluster.
-    pub quorums: Arc<dyn QuorumSystem>,
+    pub quorums: P::Quorums,
     /// The protocol's switches.
     pub options: P::Options,
-    /// What callers claim, in turn.
-    pub claims: Vec<P::Claim>,
+    /// What callers claim.
+    pub claims: Claims<P::Claim>,
     /// How many claims are made at each site.
     pub requests: Vec<u32>,
     /// How long a site waits before its first claim and between two.
@@ -69,6 +71,8 @@ pub struct Plan<P: Subject> {
     pub delay: Delay,
     /// Whether some channels are always slower than others.
     pub skew: bool,
+    /// In which order channels deliver, in the papers' world.
+    pub order: Order,
     /// What goes wrong; `None` is the papers' world, in which nothing does.
     pub faults: Option<Faults>,
 }
@@ -88,18 +92,19 @@ pub struct Outcome {
 /// use quorate_protocol::mutex::{Mutex, Options};
 /// use quorate_quorum::{build, Kind};
 /// use quorate_sim::random::{run, Delay, Plan, Span, T};
-/// use quorate_sim::Unwatched;
+/// use quorate_sim::{Claims, Order, Unwatched};
 ///
 /// let plan = Plan::<Mutex> {
 ///     quorums: build(Kind::Majority, 5)?,
 ///     options: Options::default(),
-///     claims: vec![()],
+///     claims: Claims::all(vec![()]),
 ///     requests: vec![2; 5],
 ///     think: Span::UpTo(10 * T),
 ///     inside: Span::UpTo(3 * T),
 ///     gives_up: 0,
 ///     delay: Delay::Exponential,
 ///     skew: false,
+///     order: Order::Fifo,
 ///     faults: None,
 /// };
 /// let outcome = run(&plan, 7, &mut Unwatched);
@@ -110,7 +115,9 @@ pub struct Outcome {
 pub fn run<P: Subject>(plan: &Plan<P>, seed: u64, watch: &mut impl TimedObserver<P>) -> Outcome {
     let mut run = Run::new(plan, seed);
     for site in SiteId::all(run.world.n()) {
-        run.think(site);
+        for _ in 0..plan.claims.most_at_once() {
+            run.think(site);
+        }
     }
     run.plan_strikes();
     while run.world.breach().is_none() && run.happen(watch) {}
@@ -164,6 +171,7 @@ struct Run<'a, P: Subject> {
     counter: Counter,
     news: Vec<News>,
     gives_up_left: u32,
+    duplicates_left: u32,
     strikes: Strikes,
 }
 
@@ -180,7 +188,7 @@ impl<'a, P: Subject> Run<'a, P> {
         let n = plan.quorums.n();
         assert_eq!(plan.requests.len(), n, "a plan names the requests of every site");
         let world = match plan.faults {
-            None => World::new(&plan.quorums, &plan.options),
+            None => World::with_order(&plan.quorums, &plan.options, plan.order),
             Some(Faults { contract, .. }) => {
                 World::with_sessions(&plan.quorums, &plan.options, contract)
             }
@@ -195,6 +203,10 @@ impl<'a, P: Subject> Run<'a, P> {
             counter: Counter::new(n),
             news: Vec::new(),
             gives_up_left: plan.gives_up,
+            duplicates_left: match plan.order {
+                Order::Fifo => 0,
+                Order::Any { duplicates } => duplicates,
+            },
             strikes: Strikes::new(n),
         }
     }
@@ -257,8 +269,11 @@ impl<'a, P: Subject> Run<'a, P> {
     }
 
     fn acquire(&mut self, site: SiteId, watch: &mut impl TimedObserver<P>) {
-        let turn = self.world.claims_made(site) as usize % self.plan.claims.len();
-        let claim = self.plan.claims[turn].clone();
+        let made = self.world.claims_made(site);
+        if made >= self.plan.requests[site.index()] {
+            return;
+        }
+        let claim = self.plan.claims.next(site, made).clone();
         let (world, mut desk) = self.desk(watch);
         // A site without a quorum cannot ask; its claims count for nothing.
         if let Ok(claim) = world.acquire(site, claim, &mut desk) {
@@ -275,10 +290,22 @@ impl<'a, P: Subject> Run<'a, P> {
         watch: &mut impl TimedObserver<P>,
     ) {
         let (client, server) = ends(from, to, lane);
+        let at = self.next_at(from, to, lane);
         let (world, mut desk) = self.desk(watch);
         let ended = number != world.session(client, server);
-        let arrived = !ended && world.deliver((from, to, lane), &mut desk);
+        let arrived = !ended && world.deliver_at((from, to, lane), at, &mut desk);
         assert!(arrived || desk.sessions, "a planned message is under way");
+    }
+
+    /// Which message of a channel comes next: the first, or any.
+    fn next_at(&mut self, from: SiteId, to: SiteId, lane: Lane) -> usize {
+        match self.plan.order {
+            Order::Fifo => 0,
+            Order::Any { .. } => {
+                let under_way = self.world.under_way(from, to, lane).count() as u64;
+                usize::try_from(self.chance.below(under_way)).expect("a place in the channel")
+            }
+        }
     }
 
     /// Every fourth caller is impatient, as long as some may give up.
@@ -299,6 +326,17 @@ impl<'a, P: Subject> Run<'a, P> {
             let at = self.post.arrival(now, (from, to, lane), &mut self.chance);
             let number = self.world.session(client, server);
             self.plan_for(at, Due::Deliver(from, to, lane, number));
+            self.consider_duplicating(from, to, lane);
+        }
+    }
+
+    /// Every sixteenth message comes twice, as long as some may.
+    fn consider_duplicating(&mut self, from: SiteId, to: SiteId, lane: Lane) {
+        if self.duplicates_left > 0 && self.chance.below(16) == 0 {
+            self.duplicates_left -= 1;
+            let at = self.next_at(from, to, lane);
+            self.world.duplicate((from, to, lane), at);
+            self.send(from, to, lane);
         }
     }
 

@@ -98,7 +98,11 @@ impl<P: Subject> Run<'_, P> {
         let (world, mut desk) = self.desk(watch);
         world.suffer(fault, &mut desk);
         match fault {
-            Fault::Restart(site) => self.think(site),
+            Fault::Restart(site) => {
+                for _ in 0..self.plan.claims.most_at_once() {
+                    self.think(site);
+                }
+            }
             Fault::Open(client, server) => {
                 let waiting = self.world.under_way(server, client, Lane::Down).count();
                 for _ in 0..waiting {

@@ -62,13 +62,13 @@ impl Tally {
 #[derive(Debug)]
 pub(super) struct Counter {
     pub(super) tally: Tally,
-    made_at: Vec<Tick>,
+    made_at: Vec<BTreeMap<ClaimId, Tick>>,
     left_at: Option<Tick>,
 }
 
 impl Counter {
     pub(super) fn new(n: usize) -> Self {
-        Self { tally: Tally::default(), made_at: vec![Tick::ZERO; n], left_at: None }
+        Self { tally: Tally::default(), made_at: vec![BTreeMap::new(); n], left_at: None }
     }
 
     pub(super) fn count<P: Subject>(&mut self, now: Tick, event: &Event<'_, P>) {
@@ -77,18 +77,23 @@ impl Counter {
                 self.tally.messages += 1;
                 *self.tally.by_kind.entry(P::kind(message)).or_default() += 1;
             }
-            Event::Acquires(site, _) => self.made_at[site.index()] = now,
+            Event::Acquires(site, claim) => {
+                self.made_at[site.index()].insert(claim, now);
+            }
             Event::Releases(..) => self.left_at = Some(now),
             Event::Loses(..) => self.tally.lost += 1,
             Event::Suffers(fault) => *self.tally.faults.entry(fault.word()).or_default() += 1,
-            Event::GivesUp(..) => self.tally.given_up += 1,
+            Event::GivesUp(site, claim) => {
+                self.tally.given_up += 1;
+                self.made_at[site.index()].remove(&claim);
+            }
             Event::Enters(site, claim, _) => self.enter(now, site, claim),
             _ => {}
         }
     }
 
-    fn enter(&mut self, now: Tick, site: SiteId, _claim: ClaimId) {
-        let made_at = self.made_at[site.index()];
+    fn enter(&mut self, now: Tick, site: SiteId, claim: ClaimId) {
+        let made_at = self.made_at[site.index()].remove(&claim).unwrap_or(now);
         self.tally.entries += 1;
         self.tally.wait_ticks += now.0 - made_at.0;
         if let Some(left_at) = self.left_at.filter(|&left_at| made_at <= left_at) {

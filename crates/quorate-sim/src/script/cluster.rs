@@ -1,12 +1,10 @@
 //! The settings at the top of a script, and the cluster they describe.
 
-use std::sync::Arc;
-
-use quorate_quorum::{Kind, Listed, QuorumSystem, SiteId, SiteSet, build};
+use quorate_quorum::{SiteId, SiteSet};
 
 use super::error::{Fault, ScriptError};
-use super::parse::{Statement, refused};
-use crate::{Contract, Setting, Subject, Visitor, visit};
+use super::parse::Statement;
+use crate::{Contract, Setting, Shape, Subject, Visitor, visit};
 
 /// The cluster of a script: which protocol, with which switches, on which quorums.
 #[derive(Clone, Debug)]
@@ -15,8 +13,12 @@ pub struct Cluster {
     pub protocol: String,
     /// Its switches.
     pub settings: Vec<Setting>,
-    /// Its sites and their quorums.
-    pub quorums: Arc<dyn QuorumSystem>,
+    /// How many sites it has.
+    pub n: usize,
+    /// Their quorums; `None` is the construction the protocol uses if nothing is said.
+    pub shape: Option<Shape>,
+    /// The line that says so.
+    pub(super) shape_line: usize,
     /// Its sessions; `None` in the papers' world, where channels never fail.
     pub sessions: Option<Contract>,
 }
@@ -26,10 +28,19 @@ pub struct Cluster {
 pub(super) struct Settings {
     protocol: Option<(usize, String)>,
     sites: Option<(usize, usize)>,
-    kind: Option<(usize, Kind)>,
+    kind: Option<(usize, String)>,
     listed: Vec<(usize, SiteId, SiteSet)>,
     options: Vec<(usize, Setting)>,
     sessions: Option<(usize, Contract)>,
+}
+
+impl Cluster {
+    /// The quorums as protocol `P` has them, for these claims.
+    pub(super) fn quorums<P: Subject>(&self, claims: &[P::Claim]) -> Result<P::Quorums, Fault> {
+        let default = || Shape::Kind(P::QUORUM.to_owned(), self.n);
+        let shape = self.shape.clone().unwrap_or_else(default);
+        P::quorums(&shape, claims).map_err(Fault::Refused)
+    }
 }
 
 impl Settings {
@@ -71,7 +82,7 @@ impl Settings {
 
     /// The cluster that the settings describe; `end` is the line to blame for what is missing.
     pub(super) fn finish(self, end: usize) -> Result<Cluster, ScriptError> {
-        let quorums = self.quorums(end)?;
+        let (n, shape, shape_line) = self.shape(end)?;
         let (line, protocol) = self.protocol.unwrap_or((end, "mutex".to_owned()));
         let known = |settings: &[Setting]| visit(&protocol, settings, Nothing);
         known(&[]).map_err(|why| Fault::Refused(why).at(line))?;
@@ -81,10 +92,11 @@ impl Settings {
             known(&settings).map_err(|why| Fault::Refused(why).at(line))?;
         }
         let sessions = self.sessions.map(|(_, contract)| contract);
-        Ok(Cluster { protocol, settings, quorums, sessions })
+        Ok(Cluster { protocol, settings, n, shape, shape_line, sessions })
     }
 
-    fn quorums(&self, end: usize) -> Result<Arc<dyn QuorumSystem>, ScriptError> {
+    /// The number of sites, their quorums, and the line to blame for these.
+    fn shape(&self, end: usize) -> Result<(usize, Option<Shape>, usize), ScriptError> {
         let named = |(_, owner, members): &(usize, SiteId, SiteSet)| {
             members.iter().last().map_or(*owner, |last| last.max(*owner)).index() + 1
         };
@@ -93,9 +105,9 @@ impl Settings {
             return Err(Fault::NoSites.at(end));
         };
         if self.listed.is_empty() {
-            let (line, kind) = self.kind.unwrap_or((end, Kind::Majority));
-            let line = self.sites.map_or(line, |(line, _)| line);
-            return build(kind, n).map_err(|why| refused(why).at(line));
+            let shape = self.kind.as_ref().map(|(_, name)| Shape::Kind(name.clone(), n));
+            let line = self.kind.as_ref().map(|(line, _)| *line);
+            return Ok((n, shape, line.or(self.sites.map(|(line, _)| line)).unwrap_or(end)));
         }
         let mut own = vec![None; n];
         for (line, owner, members) in &self.listed {
@@ -106,10 +118,7 @@ impl Settings {
             own[owner.index()] = Some(members.clone());
         }
         let line = self.listed.last().map_or(end, |&(line, ..)| line);
-        match Listed::new(own) {
-            Ok(listed) => Ok(Arc::new(listed)),
-            Err(why) => Err(refused(why).at(line)),
-        }
+        Ok((n, Some(Shape::Listed(own)), line))
     }
 }
 

@@ -72,7 +72,7 @@ impl Script {
         let script = Self { cluster: settings.finish(first)?, commands };
         script.check_sites()?;
         script.check_sessions()?;
-        script.check_claims()?;
+        script.check_protocol()?;
         Ok(script)
     }
 
@@ -102,7 +102,7 @@ impl Script {
     }
 
     fn check_sites(&self) -> Result<(), ScriptError> {
-        let n = self.cluster.quorums.n();
+        let n = self.cluster.n;
         for command in &self.commands {
             let stranger = command.deed.sites().into_iter().find(|site| site.index() >= n);
             if let Some(site) = stranger {
@@ -120,25 +120,39 @@ impl Script {
         }
     }
 
-    fn check_claims(&self) -> Result<(), ScriptError> {
-        visit(&self.cluster.protocol, &self.cluster.settings, Claims(&self.commands))
+    fn check_protocol(&self) -> Result<(), ScriptError> {
+        visit(&self.cluster.protocol, &self.cluster.settings, Fitting(self))
             .map_err(|why| Fault::Refused(why).at(1))?
+    }
+
+    /// What its callers claim.
+    fn claims<P: Subject>(&self) -> Result<Vec<P::Claim>, ScriptError> {
+        let mut claims = Vec::new();
+        for command in &self.commands {
+            if let Deed::Act { action: Action::Acquire(_, words), .. } = &command.deed {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let claim = P::parse_claim(&words);
+                claims.push(claim.map_err(|why| Fault::Refused(why).at(command.line))?);
+            }
+        }
+        Ok(claims)
+    }
+
+    /// The quorums of the protocol that it is played with.
+    fn quorums<P: Subject>(&self) -> Result<P::Quorums, ScriptError> {
+        let claims = self.claims::<P>()?;
+        let refused = |fault: Fault| fault.at(self.cluster.shape_line);
+        self.cluster.quorums::<P>(&claims).map_err(refused)
     }
 }
 
-/// Asks whether the protocol knows all claims.
-struct Claims<'a>(&'a [Command]);
+/// Asks whether the protocol knows all claims, and has such quorums.
+struct Fitting<'a>(&'a Script);
 
-impl Visitor for Claims<'_> {
+impl Visitor for Fitting<'_> {
     type Output = Result<(), ScriptError>;
 
     fn visit<P: Subject>(self, _: P::Options) -> Self::Output {
-        for command in self.0 {
-            if let Deed::Act { action: Action::Acquire(_, words), .. } = &command.deed {
-                let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                P::parse_claim(&words).map_err(|why| Fault::Refused(why).at(command.line))?;
-            }
-        }
-        Ok(())
+        self.0.quorums::<P>().map(drop)
     }
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use quorate_protocol::ClaimId;
-use quorate_quorum::{Kind, QuorumError, QuorumLine, SiteId, SiteSet};
+use quorate_quorum::{QuorumError, QuorumLine, SiteId, SiteSet};
 
 use super::command::{Action, Channel, Check, Deed, Place, Who};
 use super::error::Fault;
@@ -52,7 +52,7 @@ pub(super) enum Statement {
     Protocol(String),
     Sites(usize),
     QuorumOf(SiteId, SiteSet),
-    QuorumKind(Kind),
+    QuorumKind(String),
     Option(Setting),
     Sessions(Contract),
     Do(Deed),
@@ -100,9 +100,7 @@ fn setting(text: &str, words: &[&str]) -> Result<Statement, Fault> {
             Ok(Statement::Option(Setting { name, value }))
         }
         ["option", ..] => Err(form(text, "option NAME VALUE")),
-        ["quorum", kind] if !kind.contains(':') => {
-            Ok(Statement::QuorumKind(kind.parse().map_err(refused)?))
-        }
+        ["quorum", kind] if !kind.contains(':') => Ok(Statement::QuorumKind((*kind).to_owned())),
         ["quorum", ..] if !text.contains(':') => {
             Err(form(text, "quorum S: A B C` or `quorum KIND"))
         }
@@ -142,7 +140,7 @@ fn sessions(text: &str, mut words: &[&str]) -> Result<Statement, Fault> {
 }
 
 /// What the crate of quorums says, without the line number it does not know.
-pub(super) fn refused(error: QuorumError) -> Fault {
+fn refused(error: QuorumError) -> Fault {
     Fault::Refused(match error {
         QuorumError::Line { message, .. } => message,
         other => other.to_string(),

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use quorate_protocol::ClaimId;
 
+use super::Script;
 use super::command::{Action, Channel, Check, Command, Deed, Who};
 use super::error::{Fault, ScriptError};
 use super::line::{Line, Recorder, Tally};
-use super::{Cluster, Script};
 use crate::{Breach, Fault as Mishap, Lane, Standpoint, Subject, Visitor, World};
 
 /// No story needs more deliveries in one `settle`.
@@ -34,10 +34,10 @@ impl Visitor for Play<'_> {
     type Output = Result<Report, ScriptError>;
 
     fn visit<P: Subject>(mut self, options: P::Options) -> Self::Output {
-        let Cluster { quorums, sessions, .. } = &self.script.cluster;
-        let world = match *sessions {
-            None => World::<P>::new(quorums, &options),
-            Some(contract) => World::with_sessions(quorums, &options, contract),
+        let quorums = self.script.quorums::<P>()?;
+        let world = match self.script.cluster.sessions {
+            None => World::<P>::new(&quorums, &options),
+            Some(contract) => World::with_sessions(&quorums, &options, contract),
         };
         let (recorder, broken, held) = (Recorder::default(), None, BTreeSet::new());
         let mut stage = Stage { world, recorder, broken, held };

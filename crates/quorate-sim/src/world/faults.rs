@@ -282,7 +282,7 @@ impl<P: Subject> World<P> {
             shared.sessions.set_ours(peer, Ours::default());
             shared.sessions.set_theirs(peer, None);
         }
-        let (protocol, disk_ceil) = (P::new_site(&fixed.0.0), shared.ceil());
+        let (protocol, disk_ceil) = (P::new_site(&fixed.0.1, &fixed.0.0), shared.ceil());
         let (claims, claims_made) = (node.claims.clone(), node.claims_made);
         *node = Node { protocol, shared, claims, claims_made, vacant: true, disk_ceil, up: true };
     }
@@ -324,11 +324,14 @@ impl<P: Subject> World<P> {
 
     /// Who is inside on the word of too few has stopped.
     fn drop_ghosts(&mut self) {
-        let quorums = Arc::clone(&self.fixed.0.1);
-        let over = |ghost: &Ghost| !quorums.is_quorum(&ghost.vouchers);
-        for ghost in self.ghosts.iter().filter(|ghost| over(ghost)) {
-            self.judge.on_leave(ghost.site, ghost.claim);
-        }
-        self.ghosts.retain(|ghost| !over(ghost));
+        let (quorums, judge) = (&self.fixed.0.1, &mut self.judge);
+        self.ghosts.retain(|ghost| {
+            let grant = judge.grant(ghost.site, ghost.claim).expect("a ghost is inside");
+            let stays = P::vouch(quorums, grant, &ghost.vouchers);
+            if !stays {
+                judge.on_leave(ghost.site, ghost.claim);
+            }
+            stays
+        });
     }
 }

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use quorate_protocol::{
     ClaimId, Effect, FENCE_BLOCK, Fence, Input, Out, Record, Shared, Tick, Violation,
 };
-use quorate_quorum::{QuorumSystem, SiteId};
+use quorate_quorum::SiteId;
 
 use self::faults::Ghost;
 use self::links::{Fate, Links};
-use crate::channels::{Channels, Lane};
+use crate::channels::{Channels, Lane, Order};
 use crate::property::{Judge, Standing};
-use crate::{Breach, Event, Observer, Subject};
+use crate::{Breach, Event, Observer, Quorums, Subject};
 
 pub use self::faults::{Fault, Faults};
 
@@ -80,30 +80,33 @@ pub struct Contract {
 }
 
 impl<P: Subject> World<P> {
-    /// A cluster at which nothing has happened yet, in the papers' world: channels never fail.
-    pub fn new(quorums: &Arc<dyn QuorumSystem>, options: &P::Options) -> Self {
-        Self::build(quorums, options, None)
+    /// A cluster at which nothing has happened yet, in the papers' world: channels never fail, and
+    /// keep the order.
+    pub fn new(quorums: &P::Quorums, options: &P::Options) -> Self {
+        Self::build(quorums, options, None, Order::Fifo)
+    }
+
+    /// The same with channels that need not keep the order.
+    pub fn with_order(quorums: &P::Quorums, options: &P::Options, order: Order) -> Self {
+        Self::build(quorums, options, None, order)
     }
 
     /// A cluster at which nothing has happened yet, with sessions that can end.
-    pub fn with_sessions(
-        quorums: &Arc<dyn QuorumSystem>,
-        options: &P::Options,
-        contract: Contract,
-    ) -> Self {
-        Self::build(quorums, options, Some(contract))
+    pub fn with_sessions(quorums: &P::Quorums, options: &P::Options, contract: Contract) -> Self {
+        Self::build(quorums, options, Some(contract), Order::Fifo)
     }
 
     fn build(
-        quorums: &Arc<dyn QuorumSystem>,
+        quorums: &P::Quorums,
         options: &P::Options,
         contract: Option<Contract>,
+        order: Order,
     ) -> Self {
         let fence_block = contract.map_or(FENCE_BLOCK, |contract| contract.fence_block);
         let node = |site| {
-            let shared = Shared::new(site, Arc::clone(quorums)).with_fence_block(fence_block);
+            let shared = quorums.shared(site).with_fence_block(fence_block);
             Arc::new(Node {
-                protocol: P::new_site(options),
+                protocol: P::new_site(quorums, options),
                 disk_ceil: shared.ceil(),
                 shared,
                 claims: BTreeMap::new(),
@@ -114,7 +117,7 @@ impl<P: Subject> World<P> {
         };
         Self {
             nodes: SiteId::all(quorums.n()).map(node).collect(),
-            channels: Channels::new(quorums.n()),
+            channels: Channels::new(quorums.n(), order),
             now: Tick::ZERO,
             waiting: 0,
             inside: 0,
@@ -124,7 +127,7 @@ impl<P: Subject> World<P> {
             links: Links::default(),
             ghosts: Vec::new(),
             scratch: Scratch::default(),
-            fixed: Fixed(Arc::new((options.clone(), Arc::clone(quorums)))),
+            fixed: Fixed(Arc::new((options.clone(), quorums.clone()))),
         }
     }
 
@@ -270,12 +273,30 @@ impl<P: Subject> World<P> {
     /// The next message of a channel arrives; false if there is none.
     pub fn deliver(
         &mut self,
-        (from, to, lane): (SiteId, SiteId, Lane),
+        channel: (SiteId, SiteId, Lane),
         watch: &mut impl Observer<P>,
     ) -> bool {
-        let Some(message) = self.channels.pop(from, to, lane) else { return false };
+        self.deliver_at(channel, 0, watch)
+    }
+
+    /// The message at some place of a channel arrives; false if there is none.
+    pub fn deliver_at(
+        &mut self,
+        (from, to, lane): (SiteId, SiteId, Lane),
+        at: usize,
+        watch: &mut impl Observer<P>,
+    ) -> bool {
+        let Some(message) = self.channels.take(from, to, lane, at) else { return false };
         self.receive(from, to, message, watch);
         self.finish(to, watch);
+        true
+    }
+
+    /// The message at some place of a channel is going to come twice.
+    pub fn duplicate(&mut self, (from, to, lane): (SiteId, SiteId, Lane), at: usize) -> bool {
+        let message = self.under_way(from, to, lane).nth(at).cloned();
+        let Some(message) = message else { return false };
+        self.channels.push(from, to, lane, message);
         true
     }
 
@@ -417,7 +438,7 @@ impl<P: Subject> World<P> {
 }
 
 /// What is the same in all states of a run, and so tells none of them apart.
-struct Fixed<P: Subject>(Arc<(P::Options, Arc<dyn QuorumSystem>)>);
+struct Fixed<P: Subject>(Arc<(P::Options, P::Quorums)>);
 
 impl<P: Subject> Clone for Fixed<P> {
     fn clone(&self) -> Self {

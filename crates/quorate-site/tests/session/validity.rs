@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use quorate_protocol::{SessionNo, Tick};
-use quorate_quorum::{Majority, QuorumSystem, SiteId, SiteSet};
+use quorate_quorum::{QuorumSystem, SiteId, SiteSet, Threshold};
 use quorate_site::session::{
     Badge, Durable, Hello, Incarnation, Input, Lease, Opening, Packet, Renewal, Roles, Seq,
     Sessions, Terms, Welcome,
@@ -44,7 +44,7 @@ fn lent(sites: &[usize]) -> Vec<(SiteId, SessionNo)> {
 
 #[test]
 fn a_grant_lasts_as_long_as_a_quorum_of_its_leases() {
-    let (sessions, five) = (sessions(), Majority::new(5).unwrap());
+    let (sessions, five) = (sessions(), Threshold::majority(5).unwrap());
     let is_quorum = |sites: &SiteSet| five.is_quorum(sites);
     let good = |sites: &[usize]| quorum_validity(&sessions, ms(300), is_quorum, lent(sites));
     assert_eq!(good(&[1, 2]), None, "two of five");
@@ -55,7 +55,7 @@ fn a_grant_lasts_as_long_as_a_quorum_of_its_leases() {
 
 #[test]
 fn a_permission_of_an_earlier_session_does_not_count() {
-    let (sessions, five) = (sessions(), Majority::new(5).unwrap());
+    let (sessions, five) = (sessions(), Threshold::majority(5).unwrap());
     let is_quorum = |sites: &SiteSet| five.is_quorum(sites);
     let mut lent = lent(&[0, 1, 2]);
     lent[2].1 = SessionNo(0);

@@ -58,13 +58,12 @@ impl Picture<'_> {
 
     /// Who asks whom, if there is room to say so.
     fn quorums(&self) -> Option<String> {
-        let n = self.cluster.n();
-        let quorum = |site| {
-            let quorum = self.cluster.quorums.pick_for(site, &SiteSet::full(n))?;
-            Some(format!("{site} asks {quorum}"))
+        let own = SiteId::all(self.cluster.n()).zip(&self.cluster.own);
+        let quorum = |(site, own): (SiteId, &Option<SiteSet>)| {
+            own.as_ref().map(|quorum| format!("{site} asks {quorum}"))
         };
-        let text = SiteId::all(n).filter_map(quorum).collect::<Vec<_>>().join("   ");
-        (text.len() <= COLUMNS).then(|| self.paint.faint(&text))
+        let text = own.filter_map(quorum).collect::<Vec<_>>().join("   ");
+        (!text.is_empty() && text.len() <= COLUMNS).then(|| self.paint.faint(&text))
     }
 
     fn legend(&self) -> String {

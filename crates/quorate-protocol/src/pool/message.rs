@@ -1,0 +1,126 @@
+//! What the sites say to each other.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Fence, Fences, GrantNo, Ticket};
+
+/// The paper's five messages (figure 1), and below them those for fences.
+///
+/// Each names the request it speaks of, and the loan where it speaks of one: so none needs to arrive
+/// in order (E4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Message {
+    /// To an arbiter: lend me so many units.
+    Request {
+        /// The request.
+        ticket: Ticket,
+        /// How many units.
+        units: u32,
+        /// Whether it is inside already, and replaces a member of its quorum.
+        held: bool,
+    },
+    /// From an arbiter: they are yours.
+    Ok {
+        /// The request they are lent to.
+        ticket: Ticket,
+        /// The number of this loan, among those to this request.
+        number: GrantNo,
+        /// Which fences may be used with it.
+        fences: Fences,
+        /// The arbiter's Lamport time. Without it a site whose clock is behind would overtake
+        /// others until it has caught up.
+        clock: u64,
+    },
+    /// From an arbiter: give them back, unless you are inside.
+    Cancel {
+        /// The request that has them.
+        ticket: Ticket,
+        /// The number of its loan.
+        number: GrantNo,
+    },
+    /// To an arbiter: here they are, and I still want them.
+    Cancelled {
+        /// The request that gave them back.
+        ticket: Ticket,
+        /// The number of the loan that is over.
+        number: GrantNo,
+    },
+    /// To an arbiter: I am done, or I gave up.
+    Release {
+        /// The request that is over.
+        ticket: Ticket,
+        /// The lowest fence that later entries may use, if it was inside.
+        floor: Option<Fence>,
+    },
+    /// To an arbiter: let me use fences below this one.
+    Raise {
+        /// The request that needs it.
+        ticket: Ticket,
+        /// The ceiling it needs.
+        ceil: Fence,
+    },
+    /// From an arbiter: its ceiling now.
+    Raised {
+        /// The request that asked for it.
+        ticket: Ticket,
+        /// The ceiling.
+        ceil: Fence,
+    },
+}
+
+impl Message {
+    /// The message's name in the paper.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Message::Request { .. } => "request",
+            Message::Ok { .. } => "ok",
+            Message::Cancel { .. } => "cancel",
+            Message::Cancelled { .. } => "cancelled",
+            Message::Release { .. } => "release",
+            Message::Raise { .. } => "raise",
+            Message::Raised { .. } => "raised",
+        }
+    }
+
+    /// The request it speaks of.
+    pub fn ticket(&self) -> Ticket {
+        match *self {
+            Message::Request { ticket, .. }
+            | Message::Ok { ticket, .. }
+            | Message::Cancel { ticket, .. }
+            | Message::Cancelled { ticket, .. }
+            | Message::Release { ticket, .. }
+            | Message::Raise { ticket, .. }
+            | Message::Raised { ticket, .. } => ticket,
+        }
+    }
+
+    /// Whether the arbiter half is spoken to; everything else is the requester's.
+    pub fn is_for_arbiter(&self) -> bool {
+        match self {
+            Message::Request { .. }
+            | Message::Cancelled { .. }
+            | Message::Release { .. }
+            | Message::Raise { .. } => true,
+            Message::Ok { .. } | Message::Cancel { .. } | Message::Raised { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind(), self.ticket())?;
+        match self {
+            Message::Request { units, held, .. } => {
+                write!(f, " for {units}{}", if *held { ", held" } else { "" })
+            }
+            Message::Ok { number, .. }
+            | Message::Cancel { number, .. }
+            | Message::Cancelled { number, .. } => write!(f, " {number}"),
+            Message::Release { .. } => Ok(()),
+            Message::Raise { ceil, .. } | Message::Raised { ceil, .. } => write!(f, " to {ceil}"),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! h of k units: the permission-based algorithm of Manabe & Tajima, on (h,k)-arbiters.
+//!
+//! Each arbiter has k units to lend. A request for h units collects h of them from every arbiter of
+//! one of the quorums for h; requests for more than k units together have an arbiter in common,
+//! and that one cannot serve them all. An arbiter that has lent to a request asks it to give back
+//! when one with a better ticket arrives; so the first in line gets in, and nobody starves.
+//!
+//! The printed algorithm has one real error and says nothing of sessions that end, of requests that
+//! are given up, or of messages that overtake each other; `docs/protocols/pool.md` lists what was
+//! repaired as E1 to E5, and code cites it by these numbers.
+
+mod arbiter;
+mod claim;
+pub mod errata;
+mod family;
+mod message;
+mod options;
+mod queue;
+mod repair;
+mod request;
+mod requester;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use quorate_quorum::{Arbiters, SiteId};
+
+use self::arbiter::Arbiter;
+use self::family::Family;
+use self::queue::Entry;
+use self::requester::Requester;
+use crate::{Basis, ClaimId, Input, Out, Protocol, Shared, Tick, View, Violation};
+
+pub use self::claim::{Claim, Grant, Units};
+pub use self::message::Message;
+pub use self::options::Options;
+
+/// One site's part in a pool: a requester for each of its claims, and an arbiter. They share
+/// nothing but the clock and the fence floor.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pool {
+    requester: Requester,
+    arbiter: Arbiter,
+}
+
+impl Pool {
+    /// A site at which nothing has happened yet. The pool has as many units as `arbiters` are for.
+    pub fn new(arbiters: &Arc<Arbiters>, options: Options) -> Self {
+        let family = Family::new(arbiters);
+        let arbiter = Arbiter::new(family.units(), options);
+        Self { requester: Requester::new(family), arbiter }
+    }
+
+    /// Hands a message to the half it is meant for.
+    fn deliver(
+        &mut self,
+        site: &mut Shared,
+        from: SiteId,
+        message: Message,
+        out: &mut Out<Self>,
+    ) -> Result<(), Violation> {
+        if message.is_for_arbiter() {
+            self.deliver_to_arbiter(site, from, message, out)
+        } else {
+            self.deliver_to_requester(site, from, message, out)
+        }
+    }
+
+    fn deliver_to_arbiter(
+        &mut self,
+        site: &mut Shared,
+        from: SiteId,
+        message: Message,
+        out: &mut Out<Self>,
+    ) -> Result<(), Violation> {
+        let ticket = message.ticket();
+        if ticket.site != from {
+            return Err(Violation::NotYours(ticket));
+        }
+        let session = site.session_of(from).ok_or(Violation::NoSession(from))?;
+        let arbiter = &mut self.arbiter;
+        if let Message::Request { units, .. } = message {
+            self.requester
+                .family
+                .check(Units { count: units, of: self.requester.family.units() })?;
+        }
+        site.observe(ticket);
+        match message {
+            Message::Request { units, held, .. } => {
+                arbiter.on_request(site, Entry::new(ticket, units, held, session), out);
+            }
+            Message::Cancelled { number, .. } => arbiter.on_cancelled(site, ticket, number, out),
+            Message::Release { floor, .. } => arbiter.on_release(site, ticket, floor, out),
+            Message::Raise { ceil, .. } => {
+                site.raise_ceil(ceil, out);
+                out.send(from, Message::Raised { ticket, ceil: site.ceil() });
+            }
+            _ => unreachable!("everything else is the requester's"),
+        }
+        Ok(())
+    }
+
+    fn deliver_to_requester(
+        &mut self,
+        site: &mut Shared,
+        from: SiteId,
+        message: Message,
+        out: &mut Out<Self>,
+    ) -> Result<(), Violation> {
+        let requester = &mut self.requester;
+        match message {
+            Message::Ok { ticket, number, fences, clock } => {
+                requester.on_ok(site, (from, ticket), (number, fences), out)?;
+                site.clock.observe(clock);
+            }
+            Message::Cancel { ticket, number } => requester.on_cancel(from, ticket, number, out)?,
+            Message::Raised { ticket, ceil } => requester.on_raised(site, from, ticket, ceil, out),
+            _ => unreachable!("everything else is the arbiter's"),
+        }
+        Ok(())
+    }
+}
+
+impl Protocol for Pool {
+    type Message = Message;
+    type Claim = Claim;
+    type Grant = Grant;
+    type Timer = Infallible;
+
+    const SEVERAL: bool = true;
+
+    fn step(
+        &mut self,
+        site: &mut Shared,
+        _now: Tick,
+        input: Input<Self>,
+        out: &mut Out<Self>,
+    ) -> Result<(), Violation> {
+        match input {
+            Input::Acquire(id, claim) => return self.requester.acquire(site, id, claim, out),
+            Input::Release(id) => return self.requester.release(id, out),
+            Input::Abandon(id) => return self.requester.abandon(id, out),
+            Input::Turn(_) => return Err(Violation::NoTurns),
+            Input::Deliver(from, message) => return self.deliver(site, from, message, out),
+            Input::Expire(never) => match never {},
+            Input::Silent(_) => self.requester.on_silent(site, out),
+            Input::Lost(peer) => {
+                self.requester.on_lost(site, peer, out);
+                self.requester.try_to_enter_all(site, out);
+            }
+            Input::Open(peer, _) => self.requester.on_open(site, peer, out),
+            Input::Closed(client) => self.arbiter.on_closed(site, client, out),
+            Input::Opened(..) => out.ignore("the client asks if it needs anything"),
+            Input::Cleared => self.arbiter.on_cleared(site, out),
+        }
+        Ok(())
+    }
+
+    fn rests_on(&self, claim: ClaimId) -> Basis {
+        self.requester.vouchers(claim).map_or(Basis::Nothing, Basis::Permissions)
+    }
+
+    fn view(&self) -> View {
+        View {
+            claims: self.requester.views(),
+            lent: self.arbiter.queue.lent().collect(),
+            queue: self.arbiter.queue.waiting().collect(),
+        }
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.arbiter.queue.waiting().next().is_some()
+    }
+
+    fn is_vacant(&self) -> bool {
+        self.requester.is_idle() && self.arbiter.queue.is_empty()
+    }
+
+    /// A loan's number counts the loans of one request in one session: nothing outlives them.
+    fn retire(&self, _: &mut Shared) {}
+}

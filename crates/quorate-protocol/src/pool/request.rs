@@ -1,0 +1,107 @@
+//! A request and the permissions it needs, as its requester sees them.
+
+use litemap::LiteMap;
+use quorate_quorum::{SiteId, SiteSet};
+
+use super::family::Family;
+use super::{Message, Pool, Units};
+use crate::{Fence, Fences, GrantNo, Out, Shared, Ticket};
+
+/// A request and what is known of each permission it has asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Request {
+    pub(super) ticket: Ticket,
+    pub(super) units: Units,
+    /// All that were asked. A sorted vector, because most have a handful of entries and there may
+    /// be many requests.
+    pub(super) permissions: LiteMap<SiteId, Permission>,
+    /// Whether the sites that were asked are not just one quorum.
+    pub(super) repaired: bool,
+    /// The fence it uses, once it is inside.
+    pub(super) inside: Option<Fence>,
+}
+
+/// One arbiter's permission.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Permission {
+    /// Whether it is in hand: the arbiter is in the paper's K.
+    pub(super) held: bool,
+    /// The highest loan we know of: in hand, or given back.
+    pub(super) number: GrantNo,
+    /// The fences that may be used with it.
+    pub(super) fences: Fences,
+    /// The ceiling that was asked of the arbiter.
+    pub(super) raising: Fence,
+}
+
+impl Request {
+    /// The arbiters whose permission is not in hand.
+    pub(super) fn missing(&self) -> impl Iterator<Item = SiteId> + '_ {
+        self.permissions.iter().filter(|(_, p)| !p.held).map(|(&arbiter, _)| arbiter)
+    }
+
+    /// The arbiters whose permission is in hand.
+    pub(super) fn held(&self) -> SiteSet {
+        self.permissions.iter().filter(|(_, p)| p.held).map(|(&arbiter, _)| arbiter).collect()
+    }
+
+    /// Whether the permissions in hand contain a quorum. Several sessions may be over at once, and
+    /// we are told of one after the other: what was lent in them does not count.
+    pub(super) fn is_complete(&self, site: &Shared, family: &Family) -> bool {
+        let counts = |(&arbiter, permission): (&SiteId, &Permission)| {
+            permission.held && site.session_at(arbiter).is_some()
+        };
+        if !self.repaired {
+            return self.permissions.iter().all(counts);
+        }
+        let counted = self.permissions.iter().filter(|&entry| counts(entry));
+        let counted = counted.map(|(&arbiter, _)| arbiter).collect();
+        site.among(family.of(self.units.count)).is_quorum(&counted)
+    }
+
+    /// The lowest fence above all before, if every arbiter lets us use it.
+    pub(super) fn fence(&self) -> Result<Fence, Fence> {
+        let held = || self.permissions.values().filter(|permission| permission.held);
+        let fence = held().map(|permission| permission.fences.floor).max();
+        let fence = fence.expect("a quorum has a member");
+        if held().all(|permission| fence < permission.fences.ceil) { Ok(fence) } else { Err(fence) }
+    }
+
+    /// Asks the arbiters whose ceiling is too low to raise it, once.
+    pub(super) fn raise(&mut self, ceil: Fence, out: &mut Out<Pool>) {
+        let ticket = self.ticket;
+        let lagging = self.permissions.iter_mut().filter(|(_, p)| p.held && p.fences.ceil < ceil);
+        for (&arbiter, permission) in lagging {
+            if permission.raising < ceil {
+                permission.raising = ceil;
+                out.send(arbiter, Message::Raise { ticket, ceil });
+            }
+        }
+    }
+
+    /// Asks one more arbiter, with the same ticket.
+    pub(super) fn ask(&mut self, arbiter: SiteId, out: &mut Out<Pool>) {
+        let (ticket, units, held) = (self.ticket, self.units.count, self.inside.is_some());
+        out.send(arbiter, Message::Request { ticket, units, held });
+        self.permissions.insert(arbiter, Permission::default());
+    }
+
+    /// Tells all that were asked that it is over.
+    pub(super) fn leave(self, out: &mut Out<Pool>) {
+        let (ticket, floor) = (self.ticket, self.inside.map(Fence::next));
+        for &arbiter in self.permissions.keys() {
+            out.send(arbiter, Message::Release { ticket, floor });
+        }
+    }
+}
+
+impl Permission {
+    /// Takes a new loan in hand. An arbiter's ceiling only grows, so what it told us of it during a
+    /// former loan is still true. A raise may be asked for again.
+    pub(super) fn take(&mut self, number: GrantNo, fences: Fences) {
+        assert!(number > self.number, "loans to one request are numbered in order");
+        let ceil = self.fences.ceil.max(fences.ceil);
+        let fences = Fences { ceil, ..fences };
+        *self = Self { held: true, number, fences, raising: Fence::default() };
+    }
+}

@@ -1,0 +1,195 @@
+//! The requester half: collects the permissions of a quorum for each claim of the site.
+
+use litemap::LiteMap;
+use quorate_quorum::{SiteId, SiteSet};
+
+use super::family::Family;
+use super::request::Request;
+use super::{Claim, Grant, Message, Pool};
+use crate::{ClaimId, ClaimView, Fence, Fences, GrantNo, Out, Shared, Ticket, Violation};
+
+/// The requester half of a site: one of the paper's requesters for each claim.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Requester {
+    pub(super) family: Family,
+    pub(super) requests: LiteMap<ClaimId, Request>,
+}
+
+impl Requester {
+    pub(super) fn new(family: Family) -> Self {
+        Self { family, requests: LiteMap::new() }
+    }
+
+    /// Asks every arbiter of a quorum for so many units.
+    ///
+    /// **Deviation.** The clock moves on with every request, where the paper moves it on receipt
+    /// only: two requests of a site would carry the same ticket when the first is given up (E3).
+    /// And a queue is ordered by time before site; as printed, the lowest site wins for ever (E2).
+    pub(super) fn acquire(
+        &mut self,
+        site: &mut Shared,
+        id: ClaimId,
+        Claim { units }: Claim,
+        out: &mut Out<Pool>,
+    ) -> Result<(), Violation> {
+        self.family.check(units)?;
+        if self.requests.contains_key(&id) {
+            return Err(Violation::Busy);
+        }
+        let quorums = site.among(self.family.of(units.count));
+        let (quorum, repaired) = match quorums.quorum() {
+            Some(quorum) => (quorum, false),
+            None if quorums.may_ask() => (site.reachable(), true),
+            None => return Err(Violation::NoQuorum),
+        };
+        let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
+        let permissions = LiteMap::with_capacity(quorum.len());
+        let mut request = Request { ticket, units, permissions, repaired, inside: None };
+        for arbiter in quorum.iter() {
+            request.ask(arbiter, out);
+        }
+        self.requests.insert(id, request);
+        Ok(())
+    }
+
+    /// Takes a permission in hand, and enters with the last one.
+    ///
+    /// One that comes while we are inside is kept: it may replace one that is lost.
+    pub(super) fn on_ok(
+        &mut self,
+        site: &Shared,
+        (arbiter, ticket): (SiteId, Ticket),
+        (number, fences): (GrantNo, Fences),
+        out: &mut Out<Pool>,
+    ) -> Result<(), Violation> {
+        let Some(request) = self.request(ticket) else {
+            out.ignore("the request is over");
+            return Ok(());
+        };
+        let permission =
+            request.permissions.get_mut(&arbiter).ok_or(Violation::NotAsked(arbiter))?;
+        if number <= permission.number {
+            out.ignore("the loan is known already, or was given back");
+            return Ok(());
+        }
+        permission.take(number, fences);
+        self.try_to_enter(site, ticket.claim, out);
+        Ok(())
+    }
+
+    /// Gives a permission back, also one that is still under way (E4). Inside, the release is the
+    /// answer.
+    pub(super) fn on_cancel(
+        &mut self,
+        arbiter: SiteId,
+        ticket: Ticket,
+        number: GrantNo,
+        out: &mut Out<Pool>,
+    ) -> Result<(), Violation> {
+        let Some(request) = self.request(ticket) else {
+            out.ignore("the request is over");
+            return Ok(());
+        };
+        if request.inside.is_some() {
+            out.ignore("the request is inside");
+            return Ok(());
+        }
+        let permission =
+            request.permissions.get_mut(&arbiter).ok_or(Violation::NotAsked(arbiter))?;
+        if number < permission.number {
+            out.ignore("the loan is over");
+            return Ok(());
+        }
+        permission.held = false;
+        permission.number = number;
+        out.send(arbiter, Message::Cancelled { ticket, number });
+        Ok(())
+    }
+
+    /// An arbiter lets us use more fences.
+    pub(super) fn on_raised(
+        &mut self,
+        site: &Shared,
+        arbiter: SiteId,
+        ticket: Ticket,
+        ceil: Fence,
+        out: &mut Out<Pool>,
+    ) {
+        let request = self.request(ticket);
+        let Some(permission) = request.and_then(|r| r.permissions.get_mut(&arbiter)) else {
+            return out.ignore("the request is over");
+        };
+        permission.fences.ceil = permission.fences.ceil.max(ceil);
+        self.try_to_enter(site, ticket.claim, out);
+    }
+
+    /// Leaves, and gives everything back.
+    ///
+    /// **Deviation.** The paper forgets to empty K: a cancel that crosses the release is then
+    /// answered for a request that is over (E1). Here nothing is left of it.
+    pub(super) fn release(&mut self, id: ClaimId, out: &mut Out<Pool>) -> Result<(), Violation> {
+        self.requests.get(&id).filter(|r| r.inside.is_some()).ok_or(Violation::NotInside(id))?;
+        self.leave(id, out);
+        Ok(())
+    }
+
+    /// Gives up waiting: leaves without having been inside.
+    pub(super) fn abandon(&mut self, id: ClaimId, out: &mut Out<Pool>) -> Result<(), Violation> {
+        self.requests.get(&id).filter(|r| r.inside.is_none()).ok_or(Violation::NotWaiting(id))?;
+        self.leave(id, out);
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self, id: ClaimId, out: &mut Out<Pool>) {
+        self.requests.remove(&id).expect("only who is here leaves").leave(out);
+    }
+
+    /// Enters if the permissions in hand contain a quorum and all let us use a fence above those
+    /// before.
+    pub(super) fn try_to_enter(&mut self, site: &Shared, id: ClaimId, out: &mut Out<Pool>) {
+        let Some(request) = self.requests.get_mut(&id) else { return };
+        if request.inside.is_some() || !request.is_complete(site, &self.family) {
+            return;
+        }
+        match request.fence() {
+            Ok(fence) => {
+                request.inside = Some(fence);
+                let (ticket, units) = (request.ticket, request.units);
+                out.grant(id, Grant { ticket, units, fence });
+            }
+            Err(fence) => request.raise(fence.plus(site.fence_block()), out),
+        }
+    }
+
+    pub(super) fn try_to_enter_all(&mut self, site: &Shared, out: &mut Out<Pool>) {
+        let claims: Vec<ClaimId> = self.requests.keys().copied().collect();
+        for id in claims {
+            self.try_to_enter(site, id, out);
+        }
+    }
+
+    /// The sites whose permission is in hand, once the claim is inside.
+    pub(super) fn vouchers(&self, id: ClaimId) -> Option<SiteSet> {
+        let request = self.requests.get(&id)?;
+        request.inside.map(|_| request.held())
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    pub(super) fn views(&self) -> Vec<ClaimView> {
+        let view = |request: &Request| ClaimView {
+            ticket: request.ticket,
+            inside: request.inside.is_some(),
+            held_up: request.inside.is_none() && request.missing().next().is_some(),
+            missing: request.missing().collect(),
+        };
+        self.requests.values().map(view).collect()
+    }
+
+    /// The request a message speaks of, if it is not over.
+    fn request(&mut self, ticket: Ticket) -> Option<&mut Request> {
+        self.requests.get_mut(&ticket.claim).filter(|request| request.ticket == ticket)
+    }
+}

@@ -1,0 +1,93 @@
+//! The mutex, as the simulator drives it.
+
+use std::sync::Arc;
+
+use quorate_protocol::Fence;
+use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
+use quorate_protocol::mutex::{Grant, Message, Mutex, Options};
+use quorate_quorum::{Kind, Listed, QuorumError, QuorumSystem, SiteSet, build};
+
+use super::{Setting, Visitor, switches};
+use crate::{Shape, Subject};
+
+pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+    let (options, undone) = options(settings)?;
+    Ok(match undone {
+        None => visitor.visit::<Mutex>(options),
+        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+    })
+}
+
+pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), String> {
+    let mut options = Options::default();
+    let set = |name: &str, on| {
+        options.set(name, on);
+    };
+    let undone = switches(Mutex::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
+    Ok((options, undone))
+}
+
+/// The mutex, whole or with a repair undone: only what a site is made of differs.
+macro_rules! subject {
+    ($lock:ty, $options:ty, $new:expr) => {
+        impl Subject for $lock {
+            const NAME: &'static str = "mutex";
+
+            const QUORUM: &'static str = "majority";
+
+            const ANY_ORDER: bool = false;
+
+            type Options = $options;
+
+            type Quorums = Arc<dyn QuorumSystem>;
+
+            fn quorums(shape: &Shape, _: &[()]) -> Result<Self::Quorums, String> {
+                quorums(shape).map_err(|error| match error {
+                    QuorumError::Line { message, .. } => message,
+                    other => other.to_string(),
+                })
+            }
+
+            fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
+                $new(*options)
+            }
+
+            fn parse_claim(words: &[&str]) -> Result<(), String> {
+                match words {
+                    [] => Ok(()),
+                    _ => Err(format!("a mutex is acquired without `{}`", words.join(" "))),
+                }
+            }
+
+            fn kind(message: &Message) -> &'static str {
+                message.kind()
+            }
+
+            fn is_for_arbiter(message: &Message) -> bool {
+                message.is_for_arbiter()
+            }
+
+            fn conflict(_: &Grant, _: &Grant) -> bool {
+                true
+            }
+
+            fn fence(grant: &Grant) -> Fence {
+                grant.fence
+            }
+
+            fn vouch(quorums: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
+                quorums.is_quorum(sites)
+            }
+        }
+    };
+}
+
+subject!(Mutex, Options, Mutex::new);
+subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(options, undone));
+
+fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, QuorumError> {
+    match shape {
+        Shape::Kind(name, n) => build(name.parse::<Kind>()?, *n),
+        Shape::Listed(own) => Ok(Arc::new(Listed::new(own.clone())?)),
+    }
+}

@@ -1,0 +1,147 @@
+//! The pool, as the simulator drives it.
+
+use std::sync::Arc;
+
+use quorate_protocol::Fence;
+use quorate_protocol::pool::errata::{Erratum, Unrepaired};
+use quorate_protocol::pool::{Claim, Grant, Message, Options, Pool, Units};
+use quorate_quorum::{Arbiters, QuorumError, SiteSet};
+
+use super::{Setting, Visitor, switches};
+use crate::{Marks, Shape, Subject};
+
+pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+    let mut options = Options::default();
+    let set = |name: &str, on| {
+        options.set(name, on);
+    };
+    let undone = switches(Pool::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
+    Ok(match undone {
+        None => visitor.visit::<Pool>(options),
+        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+    })
+}
+
+/// The pool, whole or with a repair undone: only what a site is made of differs.
+macro_rules! subject {
+    ($pool:ty, $options:ty, $new:expr) => {
+        impl Subject for $pool {
+            const NAME: &'static str = "pool";
+
+            const QUORUM: &'static str = "uniform";
+
+            const ANY_ORDER: bool = true;
+
+            const POOLED: bool = true;
+
+            type Options = $options;
+
+            type Quorums = Arc<Arbiters>;
+
+            fn quorums(shape: &Shape, claims: &[Claim]) -> Result<Self::Quorums, String> {
+                quorums(shape, claims)
+            }
+
+            fn new_site(arbiters: &Self::Quorums, options: &Self::Options) -> Self {
+                $new(arbiters, *options)
+            }
+
+            fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+                parse_claim(words)
+            }
+
+            fn kind(message: &Message) -> &'static str {
+                message.kind()
+            }
+
+            fn is_for_arbiter(message: &Message) -> bool {
+                message.is_for_arbiter()
+            }
+
+            /// Units without names do not conflict one by one; the property `units` counts them.
+            fn conflict(_: &Grant, _: &Grant) -> bool {
+                false
+            }
+
+            fn units(grant: &Grant) -> Units {
+                grant.units
+            }
+
+            fn fence(grant: &Grant) -> Fence {
+                grant.fence
+            }
+
+            fn marks(grant: &Grant) -> Marks {
+                marks(grant)
+            }
+
+            fn vouch(arbiters: &Self::Quorums, grant: &Grant, sites: &SiteSet) -> bool {
+                arbiters.of(grant.units.count as usize).is_ok_and(|of| of.is_quorum(sites))
+            }
+        }
+    };
+}
+
+subject!(Pool, Options, Pool::new);
+subject!(Unrepaired, (Options, Erratum), |arbiters, (options, undone)| {
+    Unrepaired::new(arbiters, options, undone)
+});
+
+/// A grant of h units is of kind h, and above all that leave fewer than h: those of k - h + 1 units
+/// and more.
+fn marks(grant: &Grant) -> Marks {
+    let Units { count, of } = grant.units;
+    let (count, of) = (count as usize, of as usize);
+    Marks { above: (of - count..of).collect(), own: vec![count - 1] }
+}
+
+fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+    const EXPECTED: &str = "expected how many units of how many, as in `3 of 8`";
+    let [count, "of", of] = words else {
+        return Err(match words {
+            [] => format!("a pool is acquired in units; {EXPECTED}"),
+            _ => format!("`{}` is no number of units; {EXPECTED}", words.join(" ")),
+        });
+    };
+    let number = |word: &str| {
+        let plain = word.bytes().all(|byte| byte.is_ascii_digit());
+        let number = if plain { word.parse().ok() } else { None };
+        number.ok_or_else(|| format!("`{word}` is no number of units; {EXPECTED}"))
+    };
+    let units = Units { count: number(count)?, of: number(of)? };
+    if !units.is_valid() {
+        return Err(format!("invalid units: {units}; expected from 1 to as many as there are"));
+    }
+    Ok(Claim { units })
+}
+
+/// The constructions by name.
+const KINDS: [&str; 3] = ["uniform", "improved", "plain"];
+
+/// The pool is as large as its claims say; if there are none, it has one unit.
+fn quorums(shape: &Shape, claims: &[Claim]) -> Result<Arc<Arbiters>, String> {
+    let k = claims.first().map_or(1, |claim| claim.units.of);
+    if let Some(other) = claims.iter().map(|claim| claim.units.of).find(|&other| other != k) {
+        return Err(format!("a pool has one size, but these are claims of {k} and of {other}"));
+    }
+    let built = match shape {
+        Shape::Kind(name, n) => of_kind(name, *n, k as usize)?,
+        Shape::Listed(own) => {
+            let sets: Vec<SiteSet> = own.iter().flatten().cloned().collect();
+            Arbiters::listed(own.len(), &vec![sets; k as usize])
+        }
+    };
+    built.map(Arc::new).map_err(|error| error.to_string())
+}
+
+fn of_kind(name: &str, n: usize, k: usize) -> Result<Result<Arbiters, QuorumError>, String> {
+    Ok(match name {
+        "uniform" => Arbiters::uniform(n, k),
+        "improved" => Arbiters::improved(n, k),
+        "plain" => Arbiters::plain(n, k),
+        _ => {
+            let known = KINDS.join(", ");
+            return Err(format!("unknown quorums for a pool `{name}`; known: {known}"));
+        }
+    })
+}
