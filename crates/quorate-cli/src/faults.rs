@@ -102,8 +102,10 @@ impl FaultArgs {
 
     /// The budget for machines; null if there is none.
     pub(crate) fn json(&self) -> Value {
-        let budget = |Budget { lose, silent, crash, duplicate }| json!({"lose": lose, "silent": silent, "crash": crash, "duplicate": duplicate});
-        self.budget.map_or(Value::Null, budget)
+        let Some(Budget { lose, silent, crash, duplicate }) = self.budget else {
+            return Value::Null;
+        };
+        json!({"lose": lose, "silent": silent, "crash": crash, "duplicate": duplicate})
     }
 
     /// The flags that give the same again.

@@ -132,6 +132,8 @@ pub enum Violation {
     NoSession(SiteId),
     /// Nobody can have so many units of a pool of this size.
     Units(Units),
+    /// A request named units that it cannot have, or not as many as it asked for.
+    Numbers(Ticket),
     /// This protocol takes every caller as a claim of its own.
     NoTurns,
     /// Nobody can be let in with any of no groups.
@@ -153,6 +155,7 @@ impl Display for Violation {
             Violation::NotAsked(site) => write!(f, "site {site} was not asked for its permission"),
             Violation::NoSession(site) => write!(f, "site {site} has no session here"),
             Violation::Units(units) => write!(f, "invalid units: {units}"),
+            Violation::Numbers(ticket) => write!(f, "ticket {ticket} names units it cannot have"),
             Violation::NoTurns => f.write_str("each caller of this lock needs a claim of its own"),
             Violation::NoGroups => f.write_str("a claim names no group; expected at least one"),
             Violation::NotClaimed(ticket) => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use quorate_sim::script::{Script, bless};
 
 /// Fewer would mean that some were not found.
-const SCENARIOS_MIN: usize = 51;
+const SCENARIOS_MIN: usize = 80;
 
 fn scenarios() -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -55,6 +55,7 @@ fn every_reason_to_ignore_a_message_is_shown() {
     for path in scenarios() {
         let script = Script::parse(&fs::read_to_string(&path).unwrap()).unwrap();
         let repaired = script.cluster().settings.iter().all(|setting| setting.name != "undo");
+        let protocol = &script.cluster().protocol;
         let mut message = None;
         let run = script.run(|line| match line.word {
             "receives" => message = line.kind,
@@ -62,29 +63,40 @@ fn every_reason_to_ignore_a_message_is_shown() {
             "command" => message = Some("session"),
             "ignores" if repaired => {
                 let (_, reason) = line.text.split_once(": ").unwrap();
-                shown.insert(format!("{}: {reason}", message.unwrap()));
+                shown.insert(format!("{protocol} {}: {reason}", message.unwrap()));
             }
             _ => {}
         });
         run.unwrap();
     }
     let expected = [
-        "session: it had nothing here",
-        "fail: the permission overtook its refusal",
-        "fail: the request is over",
-        "fail: the request is over, or inside",
-        "have: its whereabouts are known",
-        "inquire: the loan is over",
-        "inquire: the request is over",
-        "lack: the request is over already",
-        "raised: the request is over",
-        "reply: it was asked for in another session",
-        "reply: the loan is known already, or was refused",
-        "reply: the request is over",
-        "session: the client asks if it needs anything",
-        "session: there is no request",
-        "transfer: the loan is over",
-        "transfer: the request is over",
+        "mutex fail: the permission overtook its refusal",
+        "mutex fail: the request is over",
+        "mutex fail: the request is over, or inside",
+        "mutex have: its whereabouts are known",
+        "mutex inquire: the loan is over",
+        "mutex inquire: the request is over",
+        "mutex lack: the request is over already",
+        "mutex raised: the request is over",
+        "mutex reply: it was asked for in another session",
+        "mutex reply: the loan is known already, or was refused",
+        "mutex reply: the request is over",
+        "mutex session: it had nothing here",
+        "mutex session: the client asks if it needs anything",
+        "mutex session: there is no request",
+        "mutex transfer: the loan is over",
+        "mutex transfer: the request is over",
+        "pool cancel: the request is inside, or about to enter",
+        "pool cancel: the request is over",
+        "pool cancelled: the loan is over already",
+        "pool ok: the loan is known already, or was given back",
+        "pool ok: the request is over",
+        "pool raised: the request is over",
+        "pool release: the request is not here, or not any more",
+        "pool request: the request is over already",
+        "pool session: it had nothing here",
+        "pool session: the client asks if it needs anything",
+        "pool session: there is no request",
     ];
     let missing: Vec<_> = expected.iter().filter(|&&reason| !shown.contains(reason)).collect();
     assert!(missing.is_empty(), "{missing:?}");

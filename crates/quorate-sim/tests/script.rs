@@ -82,12 +82,44 @@ fn bad_input_is_named_with_its_line_and_what_was_expected() {
         (
             "sites 3\nexpect broken hearts",
             "line 2: unknown property `hearts`; expected one of contract, exclusion, \
-             fences grow, progress, vacancy",
+             fences grow, progress, units, vacancy",
         ),
     ];
     for (text, expected) in cases {
         assert_eq!(complaint(text), expected);
         assert!(run(text).unwrap_err().is_bad_input(), "{text}");
+    }
+}
+
+#[test]
+fn bad_claims_and_quorums_of_a_pool_are_named() {
+    let cases = [
+        ("sites 3\norder any", "line 2: a mutex needs `order fifo`"),
+        (
+            "protocol pool\nsites 3\n1 acquires",
+            "line 3: a pool is acquired in units; expected how many units of how many, as in \
+             `3 of 8`",
+        ),
+        (
+            "protocol pool\nsites 3\n1 acquires 9 of 8",
+            "line 3: invalid units: 9 of 8; expected from 1 to as many as there are",
+        ),
+        (
+            "protocol pool\nsites 3\n1 acquires -1 of 8",
+            "line 3: `-1` is no number of units; expected how many units of how many, as in \
+             `3 of 8`",
+        ),
+        (
+            "protocol pool\nsites 3\n1 acquires 1 of 2\n2 acquires 1 of 3",
+            "line 2: a pool has one size, but these are claims of 2 and of 3",
+        ),
+        (
+            "protocol pool\nsites 3\nquorum grid\n1 acquires 1 of 2",
+            "line 3: unknown quorums for a pool `grid`; known: uniform, improved, plain",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(complaint(text), expected);
     }
 }
 

@@ -39,9 +39,8 @@ impl Arbiter {
         if self.queue.contains(entry.ticket) {
             return out.ignore("the request is known already");
         }
-        let units = entry.units;
         let place = self.queue.insert(entry);
-        let fits = self.free >= units && self.is_in_prefix(place);
+        let fits = self.has_room(place) && self.is_in_prefix(place);
         // Whatever is free belongs to a request from inside that waits in front of it.
         let urgent = place > 0 && self.queue.is_urgent_up_to(place - 1);
         if fits && !urgent && !site.quarantined {
@@ -53,7 +52,8 @@ impl Arbiter {
     /// Takes back what was asked for, and lends it to the best.
     ///
     /// **Deviation.** The paper does not look at the entry: what crosses a release, or comes twice,
-    /// would return units that are back already (E1). Scenario: `pool/e1_cancel_crosses_the_release`.
+    /// would return units that are back already (E1).
+    /// Scenario: `pool/e1_cancel_crosses_the_release`.
     pub(super) fn on_cancelled(
         &mut self,
         site: &Shared,
@@ -66,6 +66,7 @@ impl Arbiter {
             return out.ignore("the loan is over already");
         };
         entry.status = Status::Wait;
+        entry.numbers.clear();
         let units = entry.units;
         self.take_back(units);
         self.new_chance(site, out);
@@ -119,7 +120,7 @@ impl Arbiter {
     ///
     /// It stops at the first that does not fit: going on would starve it, and let requests in that
     /// wait for each other (N1). Passing it by is harmless where there is room for both.
-    fn new_chance(&mut self, site: &Shared, out: &mut Out<Pool>) {
+    pub(super) fn new_chance(&mut self, site: &Shared, out: &mut Out<Pool>) {
         if site.quarantined {
             return;
         }
@@ -128,12 +129,20 @@ impl Arbiter {
             if !entry.waits() {
                 continue;
             }
-            if self.free >= entry.units && self.is_in_prefix(place) {
+            if self.has_room(place) && self.is_in_prefix(place) {
                 self.lend(site, place, out);
             } else if !self.options.bypass || entry.held {
                 return;
             }
         }
+    }
+
+    /// Whether there are enough units for the request at this place; and the ones it has, if it is
+    /// inside with numbered ones.
+    fn has_room(&self, place: usize) -> bool {
+        let Entry { units, numbers, ticket, .. } = self.queue.at(place);
+        self.free >= *units
+            && (numbers.is_empty() || self.queue.named_by_others(*ticket).is_disjoint(numbers))
     }
 
     /// Whether all requests up to this place fit together.
@@ -163,6 +172,7 @@ impl Arbiter {
         let units = entry.units;
         self.free = self.free.checked_sub(units).expect("I1: only what is free is lent");
         self.check_units();
+        self.check_numbers(place);
     }
 
     fn take_back(&mut self, units: u32) {
@@ -173,6 +183,13 @@ impl Arbiter {
     fn check_units(&self) {
         let all = self.free + self.queue.units_lent();
         assert_eq!(all, self.units, "I1: every unit is free or lent, and none is both");
+    }
+
+    /// What a request has named is nobody else's.
+    pub(super) fn check_numbers(&self, place: usize) {
+        let Entry { ticket, numbers, .. } = self.queue.at(place);
+        let apart = numbers.is_empty() || self.queue.named_by_others(*ticket).is_disjoint(numbers);
+        assert!(apart, "I4: no unit is named by two that have units");
     }
 
     /// Asks everybody who is outside the prefix to give back.

@@ -145,9 +145,9 @@ impl Unrepaired {
                 }
                 return None;
             }
-            (_, &Input::Deliver(from, message)) => {
-                let message = self.bend_message(site, from, message, out)?;
-                return Some(Input::Deliver(from, message));
+            (_, Input::Deliver(from, message)) => {
+                let message = self.bend_message(site, *from, message.clone(), out)?;
+                return Some(Input::Deliver(*from, message));
             }
             _ => {}
         }
@@ -225,8 +225,8 @@ impl Unrepaired {
                 | Input::Cleared
                 | Input::Deliver(_, Message::Cancelled { .. } | Message::Release { .. }),
             ) => arbiter.lend_to_whoever_fits(site, out),
-            (Erratum::N4, &Input::Deliver(_, Message::Request { ticket, .. })) => {
-                arbiter.lend_and_take_back(site, ticket, out);
+            (Erratum::N4, Input::Deliver(_, Message::Request { ticket, .. })) => {
+                arbiter.lend_and_take_back(site, *ticket, out);
             }
             (Erratum::NoRecall, Input::Deliver(_, Message::Request { held: true, .. })) => {
                 arbiter.recall_nobody_inside_the_prefix(out);

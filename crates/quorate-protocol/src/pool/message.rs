@@ -1,16 +1,18 @@
 //! What the sites say to each other.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::claim::listed;
 use crate::{Fence, Fences, GrantNo, Ticket};
 
-/// The paper's five messages (figure 1), and below them those for fences.
+/// The paper's five messages (figure 1), and below them those for fences and for unit numbers.
 ///
-/// Each names the request it speaks of, and the loan where it speaks of one: so none needs to arrive
-/// in order (E4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Each names the request it speaks of, and the loan where it speaks of one: so none needs to
+/// arrive in order (E4).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// To an arbiter: lend me so many units.
     Request {
@@ -20,6 +22,8 @@ pub enum Message {
         units: u32,
         /// Whether it is inside already, and replaces a member of its quorum.
         held: bool,
+        /// The units it has, if it is inside and they are numbered.
+        numbers: BTreeSet<u32>,
     },
     /// From an arbiter: they are yours.
     Ok {
@@ -68,6 +72,27 @@ pub enum Message {
         /// The ceiling.
         ceil: Fence,
     },
+    /// To an arbiter that has lent to it: these are the units I mean; none, if I do not know yet.
+    Name {
+        /// The request that chose them.
+        ticket: Ticket,
+        /// Their numbers.
+        numbers: BTreeSet<u32>,
+    },
+    /// From an arbiter: nobody else has named any of them here.
+    Named {
+        /// The request that chose them.
+        ticket: Ticket,
+        /// Which fences may be used with them.
+        fences: Fences,
+    },
+    /// From an arbiter: choose others.
+    Taken {
+        /// The request that chose them.
+        ticket: Ticket,
+        /// The numbers that others have named here.
+        by_others: BTreeSet<u32>,
+    },
 }
 
 impl Message {
@@ -81,6 +106,9 @@ impl Message {
             Message::Release { .. } => "release",
             Message::Raise { .. } => "raise",
             Message::Raised { .. } => "raised",
+            Message::Name { .. } => "name",
+            Message::Named { .. } => "named",
+            Message::Taken { .. } => "taken",
         }
     }
 
@@ -93,7 +121,10 @@ impl Message {
             | Message::Cancelled { ticket, .. }
             | Message::Release { ticket, .. }
             | Message::Raise { ticket, .. }
-            | Message::Raised { ticket, .. } => ticket,
+            | Message::Raised { ticket, .. }
+            | Message::Name { ticket, .. }
+            | Message::Named { ticket, .. }
+            | Message::Taken { ticket, .. } => ticket,
         }
     }
 
@@ -103,8 +134,13 @@ impl Message {
             Message::Request { .. }
             | Message::Cancelled { .. }
             | Message::Release { .. }
-            | Message::Raise { .. } => true,
-            Message::Ok { .. } | Message::Cancel { .. } | Message::Raised { .. } => false,
+            | Message::Raise { .. }
+            | Message::Name { .. } => true,
+            Message::Ok { .. }
+            | Message::Cancel { .. }
+            | Message::Raised { .. }
+            | Message::Named { .. }
+            | Message::Taken { .. } => false,
         }
     }
 }
@@ -113,13 +149,16 @@ impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind(), self.ticket())?;
         match self {
-            Message::Request { units, held, .. } => {
-                write!(f, " for {units}{}", if *held { ", held" } else { "" })
+            Message::Request { units, held, numbers, .. } => {
+                write!(f, " for {units}{}", if *held { ", held" } else { "" })?;
+                if numbers.is_empty() { Ok(()) } else { write!(f, ": {}", listed(numbers)) }
             }
             Message::Ok { number, .. }
             | Message::Cancel { number, .. }
             | Message::Cancelled { number, .. } => write!(f, " {number}"),
-            Message::Release { .. } => Ok(()),
+            Message::Release { .. } | Message::Named { .. } => Ok(()),
+            Message::Name { numbers, .. } => write!(f, ": {}", listed(numbers)),
+            Message::Taken { by_others, .. } => write!(f, ": {}", listed(by_others)),
             Message::Raise { ceil, .. } | Message::Raised { ceil, .. } => write!(f, " to {ceil}"),
         }
     }

@@ -14,6 +14,8 @@ mod claim;
 pub mod errata;
 mod family;
 mod message;
+mod naming;
+mod numbers;
 mod options;
 mod queue;
 mod repair;
@@ -86,9 +88,11 @@ impl Pool {
         }
         site.observe(ticket);
         match message {
-            Message::Request { units, held, .. } => {
-                arbiter.on_request(site, Entry::new(ticket, units, held, session), out);
+            Message::Request { units, held, numbers, .. } => {
+                let entry = Entry { numbers, ..Entry::new(ticket, units, held, session) };
+                arbiter.on_request(site, entry, out);
             }
+            Message::Name { numbers, .. } => arbiter.on_name(site, ticket, numbers, out)?,
             Message::Cancelled { number, .. } => arbiter.on_cancelled(site, ticket, number, out),
             Message::Release { floor, .. } => arbiter.on_release(site, ticket, floor, out),
             Message::Raise { ceil, .. } => {
@@ -115,6 +119,12 @@ impl Pool {
             }
             Message::Cancel { ticket, number } => requester.on_cancel(from, ticket, number, out)?,
             Message::Raised { ticket, ceil } => requester.on_raised(site, from, ticket, ceil, out),
+            Message::Named { ticket, fences } => {
+                requester.on_named(site, (from, ticket), fences, out);
+            }
+            Message::Taken { ticket, by_others } => {
+                requester.on_taken(site, (from, ticket), &by_others, out);
+            }
             _ => unreachable!("everything else is the arbiter's"),
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! The requests at an arbiter: those it has lent to, and those that wait.
 
+use std::collections::BTreeSet;
+
 use litemap::LiteMap;
 use quorate_quorum::SiteId;
 
@@ -18,6 +20,8 @@ pub(super) struct Entry {
     pub(super) status: Status,
     /// The number of the last loan to it.
     pub(super) number: GrantNo,
+    /// Which units it means, once it has named them. They are its own as long as it has units.
+    pub(super) numbers: BTreeSet<u32>,
 }
 
 /// What a request has of an arbiter; the names are the paper's.
@@ -33,8 +37,8 @@ pub(super) enum Status {
 
 impl Entry {
     pub(super) fn new(ticket: Ticket, units: u32, held: bool, session: SessionNo) -> Self {
-        let (status, number) = (Status::Wait, GrantNo::default());
-        Self { ticket, units, held, session, status, number }
+        let (status, number, numbers) = (Status::Wait, GrantNo::default(), BTreeSet::new());
+        Self { ticket, units, held, session, status, number, numbers }
     }
 
     pub(super) fn waits(&self) -> bool {
@@ -125,6 +129,12 @@ impl Queue {
     /// Whether a request from inside waits, up to this place.
     pub(super) fn is_urgent_up_to(&self, place: usize) -> bool {
         self.iter().take(place + 1).any(|entry| entry.held && entry.waits())
+    }
+
+    /// The numbers that requests other than this one have named, and have.
+    pub(super) fn named_by_others(&self, ticket: Ticket) -> BTreeSet<u32> {
+        let others = self.iter().filter(|entry| entry.ticket != ticket && !entry.waits());
+        others.flat_map(|entry| &entry.numbers).copied().collect()
     }
 
     pub(super) fn lent(&self) -> impl Iterator<Item = Ticket> + '_ {

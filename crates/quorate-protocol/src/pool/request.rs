@@ -1,9 +1,12 @@
 //! A request and the permissions it needs, as its requester sees them.
 
+use std::collections::BTreeSet;
+
 use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::family::Family;
+use super::naming::Names;
 use super::{Message, Pool, Units};
 use crate::{Fence, Fences, GrantNo, Out, Shared, Ticket};
 
@@ -19,6 +22,10 @@ pub(super) struct Request {
     pub(super) repaired: bool,
     /// The fence it uses, once it is inside.
     pub(super) inside: Option<Fence>,
+    /// Whether it must know which units it has.
+    pub(super) numbered: bool,
+    /// Which ones it means, once it has all permissions it needs.
+    pub(super) choice: Option<BTreeSet<u32>>,
 }
 
 /// One arbiter's permission.
@@ -32,6 +39,8 @@ pub(super) struct Permission {
     pub(super) fences: Fences,
     /// The ceiling that was asked of the arbiter.
     pub(super) raising: Fence,
+    /// What is known of the names there.
+    pub(super) names: Names,
 }
 
 impl Request {
@@ -40,16 +49,29 @@ impl Request {
         self.permissions.iter().filter(|(_, p)| !p.held).map(|(&arbiter, _)| arbiter)
     }
 
-    /// The arbiters whose permission is in hand.
+    /// The arbiters whose permission is in hand, and counts.
     pub(super) fn held(&self) -> SiteSet {
-        self.permissions.iter().filter(|(_, p)| p.held).map(|(&arbiter, _)| arbiter).collect()
+        let counts = |(_, permission): &(&SiteId, &Permission)| self.counts(permission);
+        self.permissions.iter().filter(counts).map(|(&arbiter, _)| arbiter).collect()
+    }
+
+    /// Whether a permission vouches for us. Inside with numbered units, only that of an arbiter
+    /// which knows them does.
+    fn counts(&self, permission: &Permission) -> bool {
+        let named = self.inside.is_none() || !self.needs_names() || permission.names.agreed;
+        permission.held && named
+    }
+
+    /// Whether it must name its units: who has all of them need not.
+    pub(super) fn needs_names(&self) -> bool {
+        self.numbered && self.units.count < self.units.of
     }
 
     /// Whether the permissions in hand contain a quorum. Several sessions may be over at once, and
     /// we are told of one after the other: what was lent in them does not count.
     pub(super) fn is_complete(&self, site: &Shared, family: &Family) -> bool {
         let counts = |(&arbiter, permission): (&SiteId, &Permission)| {
-            permission.held && site.session_at(arbiter).is_some()
+            self.counts(permission) && site.session_at(arbiter).is_some()
         };
         if !self.repaired {
             return self.permissions.iter().all(counts);
@@ -82,8 +104,10 @@ impl Request {
     /// Asks one more arbiter, with the same ticket.
     pub(super) fn ask(&mut self, arbiter: SiteId, out: &mut Out<Pool>) {
         let (ticket, units, held) = (self.ticket, self.units.count, self.inside.is_some());
-        out.send(arbiter, Message::Request { ticket, units, held });
-        self.permissions.insert(arbiter, Permission::default());
+        let numbers = if held { self.numbers() } else { BTreeSet::new() };
+        out.send(arbiter, Message::Request { ticket, units, held, numbers });
+        let names = Names::new(held);
+        self.permissions.insert(arbiter, Permission { names, ..Permission::default() });
     }
 
     /// Tells all that were asked that it is over.
@@ -96,12 +120,19 @@ impl Request {
 }
 
 impl Permission {
-    /// Takes a new loan in hand. An arbiter's ceiling only grows, so what it told us of it during a
-    /// former loan is still true. A raise may be asked for again.
+    /// Takes a new loan in hand. An arbiter's floor and ceiling only grow, so what it told us of them
+    /// during a former loan is still true. A raise may be asked for again.
     pub(super) fn take(&mut self, number: GrantNo, fences: Fences) {
         assert!(number > self.number, "loans to one request are numbered in order");
-        let ceil = self.fences.ceil.max(fences.ceil);
-        let fences = Fences { ceil, ..fences };
-        *self = Self { held: true, number, fences, raising: Fence::default() };
+        self.held = true;
+        self.number = number;
+        self.raising = Fence::default();
+        self.raise_fences(fences);
+    }
+
+    /// Learns of fences that are as high as those known, or higher.
+    pub(super) fn raise_fences(&mut self, Fences { floor, ceil }: Fences) {
+        self.fences =
+            Fences { floor: self.fences.floor.max(floor), ceil: self.fences.ceil.max(ceil) };
     }
 }

@@ -29,7 +29,7 @@ impl Requester {
         &mut self,
         site: &mut Shared,
         id: ClaimId,
-        Claim { units }: Claim,
+        Claim { units, numbered }: Claim,
         out: &mut Out<Pool>,
     ) -> Result<(), Violation> {
         self.family.check(units)?;
@@ -44,7 +44,9 @@ impl Requester {
         };
         let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
         let permissions = LiteMap::with_capacity(quorum.len());
-        let mut request = Request { ticket, units, permissions, repaired, inside: None };
+        let (inside, choice) = (None, None);
+        let mut request =
+            Request { ticket, units, permissions, repaired, inside, numbered, choice };
         for arbiter in quorum.iter() {
             request.ask(arbiter, out);
         }
@@ -90,8 +92,8 @@ impl Requester {
             out.ignore("the request is over");
             return Ok(());
         };
-        if request.inside.is_some() {
-            out.ignore("the request is inside");
+        if request.is_settled() {
+            out.ignore("the request is inside, or about to enter");
             return Ok(());
         }
         let permission =
@@ -102,6 +104,7 @@ impl Requester {
         }
         permission.held = false;
         permission.number = number;
+        permission.names.give_back();
         out.send(arbiter, Message::Cancelled { ticket, number });
         Ok(())
     }
@@ -148,14 +151,22 @@ impl Requester {
     /// before.
     pub(super) fn try_to_enter(&mut self, site: &Shared, id: ClaimId, out: &mut Out<Pool>) {
         let Some(request) = self.requests.get_mut(&id) else { return };
-        if request.inside.is_some() || !request.is_complete(site, &self.family) {
+        if request.inside.is_some() {
+            // A permission that comes now counts once its arbiter knows our units.
+            request.is_named(out);
+            return;
+        }
+        if !request.is_complete(site, &self.family) {
+            return request.unname(out);
+        }
+        if !request.is_named(out) {
             return;
         }
         match request.fence() {
             Ok(fence) => {
                 request.inside = Some(fence);
-                let (ticket, units) = (request.ticket, request.units);
-                out.grant(id, Grant { ticket, units, fence });
+                let (ticket, units, numbers) = (request.ticket, request.units, request.numbers());
+                out.grant(id, Grant { ticket, units, numbers, fence });
             }
             Err(fence) => request.raise(fence.plus(site.fence_block()), out),
         }
@@ -189,7 +200,7 @@ impl Requester {
     }
 
     /// The request a message speaks of, if it is not over.
-    fn request(&mut self, ticket: Ticket) -> Option<&mut Request> {
+    pub(super) fn request(&mut self, ticket: Ticket) -> Option<&mut Request> {
         self.requests.get_mut(&ticket.claim).filter(|request| request.ticket == ticket)
     }
 }

@@ -74,12 +74,12 @@ impl<P: Subject> Judge<P> {
     pub(crate) fn on_enter(&mut self, site: SiteId, claim: ClaimId, grant: &P::Grant) {
         let verdict = self.exclusion.on_enter(site, claim, grant);
         self.note(exclusion::NAME, verdict);
-        let verdict = self.fences.on_enter(P::fence(grant), &P::marks(grant));
-        self.note(fences::NAME, verdict);
         if P::POOLED {
             let verdict = self.units.on_enter(site, P::units(grant));
             self.note(units::NAME, verdict);
         }
+        let verdict = self.fences.on_enter(P::fence(grant), &P::marks(grant));
+        self.note(fences::NAME, verdict);
     }
 
     pub(crate) fn on_leave(&mut self, site: SiteId, claim: ClaimId) {

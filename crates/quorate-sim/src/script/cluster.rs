@@ -4,7 +4,7 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use super::error::{Fault, ScriptError};
 use super::parse::Statement;
-use crate::{Contract, Setting, Shape, Subject, Visitor, visit};
+use crate::{Contract, Order, Setting, Shape, Subject, Visitor, visit};
 
 /// The cluster of a script: which protocol, with which switches, on which quorums.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Cluster {
     pub(super) shape_line: usize,
     /// Its sessions; `None` in the papers' world, where channels never fail.
     pub sessions: Option<Contract>,
+    /// In which order its channels deliver.
+    pub order: Order,
 }
 
 /// The settings as they come, each with its line.
@@ -32,6 +34,7 @@ pub(super) struct Settings {
     listed: Vec<(usize, SiteId, SiteSet)>,
     options: Vec<(usize, Setting)>,
     sessions: Option<(usize, Contract)>,
+    order: Option<(usize, Order)>,
 }
 
 impl Cluster {
@@ -49,6 +52,7 @@ impl Settings {
         let before = match statement {
             Statement::Protocol(name) => set(&mut self.protocol, line, name, "the protocol"),
             Statement::Sessions(contract) => set(&mut self.sessions, line, contract, "`sessions`"),
+            Statement::Order(order) => set(&mut self.order, line, order, "the order"),
             Statement::Sites(n) => set(&mut self.sites, line, n, "the number of sites"),
             Statement::QuorumKind(kind) => match self.listed.first() {
                 Some(&(before, ..)) => twice("a quorum", before),
@@ -91,8 +95,18 @@ impl Settings {
             settings.push(setting);
             known(&settings).map_err(|why| Fault::Refused(why).at(line))?;
         }
+        let order = self.order.map_or(Order::Fifo, |(_, order)| order);
+        let ordered =
+            visit(&protocol, &settings, Ordered).map_err(|why| Fault::Refused(why).at(line))?;
+        if let Some((at, _)) =
+            self.order.filter(|_| order != Order::Fifo && (ordered || self.sessions.is_some()))
+        {
+            let what = if ordered { protocol.as_str() } else { "session" };
+            let why = format!("a {what} needs `order fifo`");
+            return Err(Fault::Refused(why).at(at));
+        }
         let sessions = self.sessions.map(|(_, contract)| contract);
-        Ok(Cluster { protocol, settings, n, shape, shape_line, sessions })
+        Ok(Cluster { protocol, settings, n, shape, shape_line, sessions, order })
     }
 
     /// The number of sites, their quorums, and the line to blame for these.
@@ -143,4 +157,15 @@ impl Visitor for Nothing {
     type Output = ();
 
     fn visit<P: Subject>(self, _: P::Options) {}
+}
+
+/// Asks whether the protocol needs channels that keep the order.
+struct Ordered;
+
+impl Visitor for Ordered {
+    type Output = bool;
+
+    fn visit<P: Subject>(self, _: P::Options) -> bool {
+        !P::ANY_ORDER
+    }
 }

@@ -7,16 +7,17 @@ use quorate_quorum::{QuorumError, QuorumLine, SiteId, SiteSet};
 
 use super::command::{Action, Channel, Check, Deed, Place, Who};
 use super::error::Fault;
-use crate::{Contract, Fault as Mishap, PROPERTIES, Setting};
+use crate::{Contract, Fault as Mishap, Order, PROPERTIES, Setting};
 
 /// The commands, as an error lists them.
-pub(super) const COMMANDS: [&str; 22] = [
+pub(super) const COMMANDS: [&str; 23] = [
     "protocol",
     "sites",
     "quorum",
     "clock",
     "option",
     "sessions",
+    "order",
     "S acquires",
     "S releases",
     "S gives up",
@@ -55,6 +56,7 @@ pub(super) enum Statement {
     QuorumKind(String),
     Option(Setting),
     Sessions(Contract),
+    Order(Order),
     Do(Deed),
 }
 
@@ -67,6 +69,7 @@ impl Statement {
             Self::QuorumOf(..) | Self::QuorumKind(_) => "quorum",
             Self::Option(_) => "option",
             Self::Sessions(_) => "sessions",
+            Self::Order(_) => "order",
             Self::Do(_) => "command",
         }
     }
@@ -76,7 +79,7 @@ impl Statement {
 pub(super) fn statement(text: &str) -> Result<Statement, Fault> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.first().copied() {
-        Some("protocol" | "sites" | "quorum" | "option") => setting(text, &words),
+        Some("protocol" | "sites" | "quorum" | "option" | "order") => setting(text, &words),
         Some("sessions") => sessions(text, &words[1..]),
         Some("expect") => check(text, &words[1..]).map(|check| Statement::Do(Deed::Expect(check))),
         Some(word) if LATER.contains(&word) => Err(Fault::NotYet(word.to_owned())),
@@ -100,6 +103,9 @@ fn setting(text: &str, words: &[&str]) -> Result<Statement, Fault> {
             Ok(Statement::Option(Setting { name, value }))
         }
         ["option", ..] => Err(form(text, "option NAME VALUE")),
+        ["order", "any"] => Ok(Statement::Order(Order::Any { duplicates: 0 })),
+        ["order", "fifo"] => Ok(Statement::Order(Order::Fifo)),
+        ["order", ..] => Err(form(text, "order fifo|any")),
         ["quorum", kind] if !kind.contains(':') => Ok(Statement::QuorumKind((*kind).to_owned())),
         ["quorum", ..] if !text.contains(':') => {
             Err(form(text, "quorum S: A B C` or `quorum KIND"))

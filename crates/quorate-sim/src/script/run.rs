@@ -8,7 +8,7 @@ use super::Script;
 use super::command::{Action, Channel, Check, Command, Deed, Who};
 use super::error::{Fault, ScriptError};
 use super::line::{Line, Recorder, Tally};
-use crate::{Breach, Fault as Mishap, Lane, Standpoint, Subject, Visitor, World};
+use crate::{Breach, Fault as Mishap, Lane, Order, Standpoint, Subject, Visitor, World};
 
 /// No story needs more deliveries in one `settle`.
 const DELIVERIES_MAX: usize = 1_000_000;
@@ -36,11 +36,12 @@ impl Visitor for Play<'_> {
     fn visit<P: Subject>(mut self, options: P::Options) -> Self::Output {
         let quorums = self.script.quorums::<P>()?;
         let world = match self.script.cluster.sessions {
-            None => World::<P>::new(&quorums, &options),
+            None => World::<P>::with_order(&quorums, &options, self.script.cluster.order),
             Some(contract) => World::with_sessions(&quorums, &options, contract),
         };
         let (recorder, broken, held) = (Recorder::default(), None, BTreeSet::new());
-        let mut stage = Stage { world, recorder, broken, held };
+        let any_order = self.script.cluster.order != Order::Fifo;
+        let mut stage = Stage { world, recorder, broken, held, any_order };
         for (at, command) in self.script.commands.iter().enumerate() {
             stage.recorder.begin(command.line, command.is_quiet());
             let done = stage.follow(command);
@@ -78,6 +79,7 @@ pub(super) struct Stage<P: Subject> {
     pub(super) recorder: Recorder,
     pub(super) broken: Option<(usize, Breach)>,
     held: BTreeSet<Channel>,
+    any_order: bool,
 }
 
 impl<P: Subject> Stage<P> {
@@ -162,14 +164,24 @@ impl<P: Subject> Stage<P> {
 
     fn deliver(&mut self, channel: Channel, kind: Option<&str>) -> Result<(), Fault> {
         let Channel { from, to } = channel;
-        let lane = self.lane(channel, kind)?;
+        let (lane, at) = match self.find(channel, kind) {
+            Some(at) => (Lane::Up, at),
+            None => (self.lane(channel, kind)?, 0),
+        };
         if !self.world.busy_channels().any(|busy| busy == (from, to, lane)) {
             let first = Mishap::Open(to, from);
             let why = format!("{to} does not know of its new session; expected `{first}` first");
             return Err(Fault::Impossible(why));
         }
-        self.world.deliver((from, to, lane), &mut self.recorder);
+        self.world.deliver_at((from, to, lane), at, &mut self.recorder);
         Ok(())
+    }
+
+    /// Where in a channel that keeps no order the first message of this kind is.
+    fn find(&self, Channel { from, to }: Channel, kind: Option<&str>) -> Option<usize> {
+        let mut under_way = self.world.under_way(from, to, Lane::Up);
+        let found = under_way.position(|message| kind == Some(P::kind(message)));
+        found.filter(|_| self.any_order)
     }
 
     /// The lane of a channel whose next message is meant.

@@ -58,9 +58,9 @@ macro_rules! subject {
                 message.is_for_arbiter()
             }
 
-            /// Units without names do not conflict one by one; the property `units` counts them.
-            fn conflict(_: &Grant, _: &Grant) -> bool {
-                false
+            /// Units with numbers must not be the same; the property `units` counts all.
+            fn conflict(one: &Grant, other: &Grant) -> bool {
+                !one.numbers.is_disjoint(&other.numbers)
             }
 
             fn units(grant: &Grant) -> Units {
@@ -88,15 +88,21 @@ subject!(Unrepaired, (Options, Erratum), |arbiters, (options, undone)| {
 });
 
 /// A grant of h units is of kind h, and above all that leave fewer than h: those of k - h + 1 units
-/// and more.
+/// and more. A unit with a number is a kind of its own.
 fn marks(grant: &Grant) -> Marks {
     let Units { count, of } = grant.units;
     let (count, of) = (count as usize, of as usize);
-    Marks { above: (of - count..of).collect(), own: vec![count - 1] }
+    let numbers: Vec<usize> = grant.numbers.iter().map(|&number| of + number as usize).collect();
+    let above = (of - count..of).chain(numbers.iter().copied()).collect();
+    Marks { above, own: [vec![count - 1], numbers].concat() }
 }
 
 fn parse_claim(words: &[&str]) -> Result<Claim, String> {
     const EXPECTED: &str = "expected how many units of how many, as in `3 of 8`";
+    let (words, numbered) = match words {
+        [words @ .., "numbered"] => (words, true),
+        words => (words, false),
+    };
     let [count, "of", of] = words else {
         return Err(match words {
             [] => format!("a pool is acquired in units; {EXPECTED}"),
@@ -112,7 +118,7 @@ fn parse_claim(words: &[&str]) -> Result<Claim, String> {
     if !units.is_valid() {
         return Err(format!("invalid units: {units}; expected from 1 to as many as there are"));
     }
-    Ok(Claim { units })
+    Ok(Claim { units, numbered })
 }
 
 /// The constructions by name.

@@ -3,8 +3,9 @@
 mod faults;
 mod links;
 mod refusal;
+mod unseen;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use quorate_quorum::SiteId;
 
 use self::faults::Ghost;
 use self::links::{Fate, Links};
+use self::unseen::{Fixed, Scratch};
 use crate::channels::{Channels, Lane, Order};
 use crate::property::{Judge, Standing};
 use crate::{Breach, Event, Observer, Quorums, Subject};
@@ -435,64 +437,6 @@ impl<P: Subject> World<P> {
             Effect::Persist(Record::FenceCeil(ceil)) => self.begin(site).disk_ceil = ceil,
         }
     }
-}
-
-/// What is the same in all states of a run, and so tells none of them apart.
-struct Fixed<P: Subject>(Arc<(P::Options, P::Quorums)>);
-
-impl<P: Subject> Clone for Fixed<P> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<P: Subject> std::fmt::Debug for Fixed<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("..")
-    }
-}
-
-impl<P: Subject> PartialEq for Fixed<P> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<P: Subject> Eq for Fixed<P> {}
-
-impl<P: Subject> std::hash::Hash for Fixed<P> {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
-}
-
-/// Room that is used during a step and empty between steps.
-#[derive(Debug)]
-struct Scratch<P: Subject> {
-    out: Out<P>,
-    own: VecDeque<P::Message>,
-}
-
-impl<P: Subject> Default for Scratch<P> {
-    fn default() -> Self {
-        Self { out: Out::new(), own: VecDeque::new() }
-    }
-}
-
-impl<P: Subject> Clone for Scratch<P> {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-impl<P: Subject> PartialEq for Scratch<P> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl<P: Subject> Eq for Scratch<P> {}
-
-impl<P: Subject> std::hash::Hash for Scratch<P> {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
 
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
