@@ -210,7 +210,7 @@ impl Manager {
 
     /// Lends the vote to the strongest request; the paper's `SendOK`. It stays in the queue, so that
     /// a stronger one is seen to overtake it.
-    fn grant(&mut self, site: &Shared, out: &mut Out<GroupLock>) {
+    pub(super) fn grant(&mut self, site: &Shared, out: &mut Out<GroupLock>) {
         self.status = Status::Vacant;
         if site.quarantined {
             return;

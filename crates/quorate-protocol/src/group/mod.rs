@@ -12,6 +12,7 @@
 mod access;
 mod claim;
 mod closing;
+pub mod errata;
 mod manager;
 mod message;
 mod options;

@@ -26,10 +26,18 @@ impl Requester {
         if self.is_idle() {
             return out.ignore("there is no request");
         }
+        self.lose_peer(site, peer, out);
+        let claims: Vec<ClaimId> = self.requests.keys().copied().collect();
+        for id in claims {
+            self.try_to_enter(site, id, out);
+        }
+    }
+
+    /// Everything that counted on `peer` goes on without it.
+    pub(super) fn lose_peer(&mut self, site: &Shared, peer: SiteId, out: &mut Out<GroupLock>) {
         let claims: Vec<ClaimId> = self.requests.keys().copied().collect();
         for id in claims {
             self.lose_vote(site, peer, id, out);
-            self.try_to_enter(site, id, out);
         }
         self.closings.retain(|_, closing| {
             let lost = closing.loses(site, peer);

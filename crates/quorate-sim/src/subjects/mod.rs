@@ -1,8 +1,10 @@
 //! The protocols that can be simulated.
 
+mod group;
 mod mutex;
 mod pool;
 
+use quorate_protocol::group::GroupLock;
 use quorate_protocol::mutex::Mutex;
 use quorate_protocol::pool::Pool;
 use quorate_site::registry::Settings;
@@ -10,7 +12,7 @@ use quorate_site::registry::Settings;
 use crate::Subject;
 
 /// The protocols' names.
-pub const PROTOCOLS: [&str; 2] = [Mutex::NAME, Pool::NAME];
+pub const PROTOCOLS: [&str; 3] = [GroupLock::NAME, Mutex::NAME, Pool::NAME];
 
 /// Something to do with a protocol that is known only by name.
 pub trait Visitor {
@@ -41,6 +43,7 @@ pub fn visit<V: Visitor>(
     visitor: V,
 ) -> Result<V::Output, String> {
     match name {
+        GroupLock::NAME => group::visit(settings, visitor),
         Mutex::NAME => mutex::visit(settings, visitor),
         Pool::NAME => pool::visit(settings, visitor),
         _ => Err(unknown_protocol(name)),
@@ -58,6 +61,7 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<Settings, Strin
             let (mutex, undone) = mutex::options(settings)?;
             Ok(Settings { mutex, undone })
         }
+        GroupLock::NAME => Err("whole sites have no group locks yet; leave --site out".to_owned()),
         Pool::NAME => Err("whole sites have no pools yet; leave --site out".to_owned()),
         _ => Err(unknown_protocol(name)),
     }
@@ -73,7 +77,7 @@ fn switches<E: ToString>(
     names: &[&str],
     settings: &[Setting],
     errata: impl Iterator<Item = E>,
-    mut set: impl FnMut(&str, bool),
+    mut set: impl FnMut(&str, &str) -> Result<(), String>,
 ) -> Result<Option<E>, String> {
     let mut undone = None;
     let mut errata: Vec<E> = errata.collect();
@@ -90,7 +94,7 @@ fn switches<E: ToString>(
             let known = names.join(", ");
             return Err(format!("{protocol} has no option `{name}`; known: {known}, undo"));
         } else {
-            set(name, parse_switch(name, value)?);
+            set(name, value)?;
         }
     }
     Ok(undone)

@@ -7,7 +7,7 @@ use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Grant, Message, Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumError, QuorumSystem, SiteSet, build};
 
-use super::{Setting, Visitor, switches};
+use super::{Setting, Visitor, parse_switch, switches};
 use crate::{Shape, Subject};
 
 pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
@@ -20,8 +20,9 @@ pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
 
 pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), String> {
     let mut options = Options::default();
-    let set = |name: &str, on| {
-        options.set(name, on);
+    let set = |name: &str, value: &str| {
+        options.set(name, parse_switch(name, value)?);
+        Ok(())
     };
     let undone = switches(Mutex::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
     Ok((options, undone))
@@ -42,10 +43,7 @@ macro_rules! subject {
             type Quorums = Arc<dyn QuorumSystem>;
 
             fn quorums(shape: &Shape, _: &[()]) -> Result<Self::Quorums, String> {
-                quorums(shape).map_err(|error| match error {
-                    QuorumError::Line { message, .. } => message,
-                    other => other.to_string(),
-                })
+                quorums(shape)
             }
 
             fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
@@ -85,9 +83,14 @@ macro_rules! subject {
 subject!(Mutex, Options, Mutex::new);
 subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(options, undone));
 
-fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, QuorumError> {
-    match shape {
-        Shape::Kind(name, n) => build(name.parse::<Kind>()?, *n),
-        Shape::Listed(own) => Ok(Arc::new(Listed::new(own.clone())?)),
-    }
+/// Quorums for all kinds of claims.
+pub(super) fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, String> {
+    let built = match shape {
+        Shape::Kind(name, n) => name.parse::<Kind>().and_then(|kind| build(kind, *n)),
+        Shape::Listed(own) => Listed::new(own.clone()).map(|listed| Arc::new(listed) as Arc<_>),
+    };
+    built.map_err(|error| match error {
+        QuorumError::Line { message, .. } => message,
+        other => other.to_string(),
+    })
 }

@@ -7,13 +7,14 @@ use quorate_protocol::pool::errata::{Erratum, Unrepaired};
 use quorate_protocol::pool::{Claim, Grant, Message, Options, Pool, Units};
 use quorate_quorum::{Arbiters, QuorumError, SiteSet};
 
-use super::{Setting, Visitor, switches};
+use super::{Setting, Visitor, parse_switch, switches};
 use crate::{Marks, Shape, Subject};
 
 pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
     let mut options = Options::default();
-    let set = |name: &str, on| {
-        options.set(name, on);
+    let set = |name: &str, value: &str| {
+        options.set(name, parse_switch(name, value)?);
+        Ok(())
     };
     let undone = switches(Pool::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
     Ok(match undone {
@@ -94,7 +95,7 @@ fn marks(grant: &Grant) -> Marks {
     let (count, of) = (count as usize, of as usize);
     let numbers: Vec<usize> = grant.numbers.iter().map(|&number| of + number as usize).collect();
     let above = (of - count..of).chain(numbers.iter().copied()).collect();
-    Marks { above, own: [vec![count - 1], numbers].concat() }
+    Marks { above, level: vec![], own: [vec![count - 1], numbers].concat() }
 }
 
 fn parse_claim(words: &[&str]) -> Result<Claim, String> {
