@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 
 use quorate_protocol::pool::Units;
-use quorate_protocol::{Fence, Protocol, Ticket};
+use quorate_protocol::{Fence, Protocol, SessionNo, Ticket};
 use quorate_quorum::{SiteId, SiteSet};
 
 use crate::{Quorums, Shape};
@@ -86,10 +86,14 @@ pub trait Subject:
         None
     }
 
-    /// The sites that vouch for a request of ours, on which the word of others rests; `None` if it
-    /// is over.
-    fn vouchers(&self, _: Ticket) -> Option<SiteSet> {
-        None
+    /// Our requests on which the word of others rests, and those who vouch for each.
+    fn leads(&self) -> Vec<(Ticket, SiteSet)> {
+        Vec::new()
+    }
+
+    /// Whether these sites are enough for a request that others follow.
+    fn carry(_: &Self::Quorums, _: &SiteSet) -> bool {
+        false
     }
 
     /// Whether a claim must not wait while somebody is inside with `grant`, once all is quiet.
@@ -114,6 +118,8 @@ pub struct Word {
     pub giver: SiteId,
     /// The request for whose sake it was given; nobody is inside on this word when that is over.
     pub lead: Ticket,
+    /// The session of the giver at the request's site in which it was told that it may.
+    pub right: SessionNo,
 }
 
 /// Where a grant stands among those that fences put in order.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
-use crate::{Fence, Ticket};
+use crate::{Fence, SessionNo, Ticket};
 
 /// A group, by its name. Those who are inside together are of one group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -84,6 +84,8 @@ pub enum Via {
         manager: SiteId,
         /// The request that opened the session.
         pivot: Ticket,
+        /// The session of the manager at the pivot's site on which its right rests.
+        right: SessionNo,
     },
 }
 

@@ -92,9 +92,9 @@ impl Unrepaired {
         Self { undone, lock: GroupLock::new(options) }
     }
 
-    /// As [`GroupLock::vouchers`].
-    pub fn vouchers(&self, pivot: Ticket) -> Option<SiteSet> {
-        self.lock.vouchers(pivot)
+    /// As [`GroupLock::leads`].
+    pub fn leads(&self) -> impl Iterator<Item = (Ticket, SiteSet)> + '_ {
+        self.lock.leads()
     }
 
     /// What is left to do of an input; `None` if nothing is.

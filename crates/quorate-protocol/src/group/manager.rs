@@ -241,9 +241,7 @@ impl Manager {
     /// Lets those who can join the session.
     fn admit(&mut self, site: &Shared, now: Tick, out: &mut Out<GroupLock>) {
         let Status::Locked(session) = &mut self.status else { return };
-        if !session.is_right(site) {
-            return;
-        }
+        let Some(right) = session.right(site) else { return };
         let is_tired =
             |entry: &Entry| self.options.limit.is_some_and(|limit| now >= entry.since + limit);
         let (pivot, fence, clock) = (session.pivot, session.fence, site.clock.time());
@@ -251,7 +249,7 @@ impl Manager {
             self.queue.remove(ticket);
             assert!(session.followers.insert(ticket), "a request joins once");
             let group = session.group.clone();
-            out.send(ticket.site, Message::Enter { ticket, pivot, group, fence, clock });
+            out.send(ticket.site, Message::Enter { ticket, pivot, group, fence, right, clock });
         }
     }
 

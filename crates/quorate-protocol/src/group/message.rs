@@ -66,6 +66,8 @@ pub enum Message {
         group: Group,
         /// Its fence.
         fence: Fence,
+        /// The session of the manager at the pivot's site on which its right to admit rests.
+        right: SessionNo,
         /// The manager's Lamport time, as in `Ok`.
         clock: u64,
     },

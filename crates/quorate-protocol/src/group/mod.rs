@@ -52,10 +52,10 @@ impl GroupLock {
         Self { requester: Requester::new(options), manager: Manager::new(options) }
     }
 
-    /// The votes on which the session of one of our pivots rests, until it is closed everywhere; all
-    /// who joined it are valid no longer than these contain a quorum.
-    pub fn vouchers(&self, pivot: Ticket) -> Option<SiteSet> {
-        self.requester.vouchers(pivot)
+    /// Our pivots whose session is not closed everywhere, and the votes each rests on: all who
+    /// joined one are valid no longer than these contain a quorum.
+    pub fn leads(&self) -> impl Iterator<Item = (Ticket, SiteSet)> + '_ {
+        self.requester.leads()
     }
 
     /// Hands a message to the half it is meant for.
@@ -125,8 +125,8 @@ impl GroupLock {
                 site.clock.observe(clock);
             }
             Message::Cancel { ticket } => requester.on_cancel(from, ticket, out)?,
-            Message::Enter { ticket, pivot, group, fence, clock } => {
-                requester.on_enter(from, Enter { ticket, pivot, group, fence }, out)?;
+            Message::Enter { ticket, pivot, group, fence, right, clock } => {
+                requester.on_enter(from, Enter { ticket, pivot, group, fence, right }, out)?;
                 site.clock.observe(clock);
             }
             Message::Finished { ticket } => requester.on_finished(from, ticket, out),

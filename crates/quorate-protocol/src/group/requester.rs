@@ -11,7 +11,7 @@ use quorate_quorum::{SiteId, SiteSet};
 use super::closing::Closing;
 use super::request::{Lead, Phase, Request};
 use super::{Claim, Grant, Group, GroupLock, Groups, Message, Options, Via};
-use crate::{Basis, ClaimId, ClaimView, Fence, Fences, Out, Shared, Ticket, Violation};
+use crate::{Basis, ClaimId, ClaimView, Fence, Fences, Out, SessionNo, Shared, Ticket, Violation};
 
 /// The requester half of a site: one of the paper's requesters for each claim, and the sessions
 /// that its former pivots have yet to close.
@@ -28,6 +28,7 @@ pub(super) struct Enter {
     pub(super) pivot: Ticket,
     pub(super) group: Group,
     pub(super) fence: Fence,
+    pub(super) right: SessionNo,
 }
 
 impl Requester {
@@ -93,7 +94,7 @@ impl Requester {
     pub(super) fn on_enter(
         &mut self,
         manager: SiteId,
-        Enter { ticket, pivot, group, fence }: Enter,
+        Enter { ticket, pivot, group, fence, right }: Enter,
         out: &mut Out<GroupLock>,
     ) -> Result<(), Violation> {
         let Some(request) = self.request(ticket) else {
@@ -113,7 +114,7 @@ impl Requester {
         request.withdraw(Some(manager), out);
         request.votes.clear();
         request.phase = Phase::Follower(manager);
-        let via = Via::Follower { manager, pivot };
+        let via = Via::Follower { manager, pivot, right };
         out.grant(ticket.claim, Grant { ticket, group, fence, via });
         Ok(())
     }
@@ -239,15 +240,12 @@ impl Requester {
         }
     }
 
-    /// The votes on which the session of a pivot rests, until it is closed.
-    pub(super) fn vouchers(&self, pivot: Ticket) -> Option<SiteSet> {
-        let leads = |request: &&Request| {
-            request.ticket == pivot && matches!(request.phase, Phase::Pivot(_))
-        };
-        match self.requests.get(&pivot.claim).filter(leads) {
-            Some(request) => Some(request.held()),
-            None => self.closings.get(&pivot).map(|closing| closing.votes.clone()),
-        }
+    /// Our pivots whose session is not over, inside or not, and the votes each rests on.
+    pub(super) fn leads(&self) -> impl Iterator<Item = (Ticket, SiteSet)> + '_ {
+        let leads = |request: &&Request| matches!(request.phase, Phase::Pivot(_));
+        let inside = self.requests.values().filter(leads);
+        let inside = inside.map(|request| (request.ticket, request.held()));
+        inside.chain(self.closings.values().map(|closing| (closing.ticket, closing.votes.clone())))
     }
 
     pub(super) fn is_idle(&self) -> bool {

@@ -59,20 +59,20 @@ pub(super) struct Session {
     pub(super) pivot: Ticket,
     pub(super) group: Group,
     pub(super) fence: Fence,
-    /// The session of this site at the pivot's in which it may admit; see [`Session::is_right`].
+    /// The session of this site at the pivot's in which it may admit; see [`Session::right`].
     pub(super) right: Option<SessionNo>,
     /// Those it let in and that have not left; the paper's *using* without the pivot.
     pub(super) followers: BTreeSet<Ticket>,
 }
 
 impl Session {
-    /// Whether the manager may let others join.
+    /// The session on which the manager's right to let others join rests, if it has it.
     ///
     /// Who joins is valid no longer than the pivot, and learns how long that is through our session
     /// at the pivot's site. When it ends, so does the right, and the pivot does not wait for us any
     /// more when it closes; so a right of a former session must never come back to life.
-    pub(super) fn is_right(&self, site: &Shared) -> bool {
-        self.right.is_some() && site.session_at(self.pivot.site) == self.right
+    pub(super) fn right(&self, site: &Shared) -> Option<SessionNo> {
+        self.right.filter(|&right| site.session_at(self.pivot.site) == Some(right))
     }
 }
 

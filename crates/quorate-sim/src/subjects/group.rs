@@ -104,12 +104,18 @@ macro_rules! subject {
             fn word(grant: &Grant) -> Option<Word> {
                 match grant.via {
                     Via::Pivot => None,
-                    Via::Follower { manager, pivot } => Some(Word { giver: manager, lead: pivot }),
+                    Via::Follower { manager, pivot, right } => {
+                        Some(Word { giver: manager, lead: pivot, right })
+                    }
                 }
             }
 
-            fn vouchers(&self, pivot: Ticket) -> Option<SiteSet> {
-                self.vouchers(pivot)
+            fn leads(&self) -> Vec<(Ticket, SiteSet)> {
+                self.leads().collect()
+            }
+
+            fn carry(quorums: &Self::Quorums, sites: &SiteSet) -> bool {
+                quorums.is_quorum(sites)
             }
 
             /// With a limit some have to wait, for the sake of others.

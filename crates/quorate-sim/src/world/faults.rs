@@ -214,10 +214,10 @@ impl<P: Subject> World<P> {
     }
 
     fn close(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+        self.end_ghosts(client, server, watch);
         self.links.set_fate(client, server, Fate::Closed);
         self.channels.clear(client, server, Lane::Up);
         self.bury(client, server);
-        self.end_ghosts(client, server, watch);
         self.begin(server).shared.sessions.set_theirs(client, None);
         self.tell(server, Input::Closed(client), watch);
     }

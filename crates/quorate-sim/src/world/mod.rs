@@ -11,9 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use quorate_protocol::{
-    ClaimId, Effect, FENCE_BLOCK, Fence, Input, Out, Record, Shared, Tick, Violation,
+    ClaimId, Effect, FENCE_BLOCK, Fence, Input, Out, Record, Shared, Tick, Ticket, Violation,
 };
-use quorate_quorum::SiteId;
+use quorate_quorum::{SiteId, SiteSet};
 
 use self::faults::Ghost;
 use self::links::{Fate, Links};
@@ -44,6 +44,8 @@ pub struct World<P: Subject> {
     links: Links,
     ghosts: Vec<Ghost>,
     believers: Vec<Believer>,
+    /// Those who vouch for pivots of sites that have crashed.
+    frozen: BTreeMap<Ticket, SiteSet>,
     scratch: Scratch<P>,
     fixed: Fixed<P>,
 }
@@ -132,6 +134,7 @@ impl<P: Subject> World<P> {
             links: Links::default(),
             ghosts: Vec::new(),
             believers: Vec::new(),
+            frozen: BTreeMap::new(),
             scratch: Scratch::default(),
             fixed: Fixed(Arc::new((options.clone(), quorums.clone()))),
         }
@@ -442,8 +445,12 @@ impl<P: Subject> World<P> {
             }
             Effect::Grant(claim, grant) => {
                 watch.see(depth, &Event::Enters(site, claim, &grant));
-                self.begin(site).claims.insert(claim, Standpoint::Inside);
                 self.waiting -= 1;
+                if self.is_void(&grant) {
+                    self.judge.on_end(site, claim);
+                    return self.end(site, claim, watch);
+                }
+                self.begin(site).claims.insert(claim, Standpoint::Inside);
                 self.inside += 1;
                 self.judge.on_enter(site, claim, &grant);
                 self.believe(site, claim, &grant);

@@ -5,11 +5,10 @@
 //! come before those they are made of; here time is only order, so a follower stops at the latest
 //! moment it may: just before its giver does.
 
-use std::sync::Arc;
-
 use quorate_protocol::{ClaimId, Input, Ticket, Why};
-use quorate_quorum::{SiteId, SiteSet};
+use quorate_quorum::SiteId;
 
+use super::links::Fate;
 use super::{Standpoint, World};
 use crate::{Event, Observer, Subject, Word};
 
@@ -19,33 +18,51 @@ pub(super) struct Believer {
     site: SiteId,
     claim: ClaimId,
     word: Word,
-    /// Those who vouched for the pivot when its site crashed: its session lasts as long as they do.
-    frozen: Option<SiteSet>,
     /// Whether its own site has crashed. Its caller goes on until its deadline.
     ghost: bool,
-}
-
-impl Believer {
-    fn is(&self, site: SiteId, claim: ClaimId) -> bool {
-        (self.site, self.claim) == (site, claim)
-    }
 }
 
 impl<P: Subject> World<P> {
     /// Notes on whose word somebody has come in.
     pub(super) fn believe(&mut self, site: SiteId, claim: ClaimId, grant: &P::Grant) {
         if let Some(word) = P::word(grant) {
-            self.believers.push(Believer { site, claim, word, frozen: None, ghost: false });
+            self.believers.push(Believer { site, claim, word, ghost: false });
         }
     }
 
     /// Forgets somebody who has left.
     pub(super) fn disbelieve(&mut self, site: SiteId, claim: ClaimId) {
-        self.believers.retain(|believer| !believer.is(site, claim));
+        self.believers.retain(|believer| (believer.site, believer.claim) != (site, claim));
     }
 
-    /// The client's site has lost its session at the server: it may not let anybody join pivots
-    /// there any more, and those it did let join have stopped.
+    /// Whether a word has run out before it arrived.
+    pub(super) fn is_void(&self, grant: &P::Grant) -> bool {
+        P::word(grant).is_some_and(|word| !self.has_right(word) || !self.leads_still(word.lead))
+    }
+
+    /// Whether the giver may let others join the pivot, in the session in which it was told so. If
+    /// it has crashed, its word is good until its session is closed, or its quarantine is over.
+    fn has_right(&self, Word { giver, lead, right }: Word) -> bool {
+        let link = self.links.get(giver, lead.site);
+        let node = &self.nodes[giver.index()];
+        let crashed = !node.up || node.shared.quarantined;
+        let open = match link.fate {
+            Fate::Open | Fate::Orphaned => true,
+            Fate::Lost => crashed,
+            Fate::Closed | Fate::Opening => false,
+        };
+        giver == lead.site || (link.number == right && open)
+    }
+
+    /// Whether the session of a pivot is not over: at its site, or for those who remember it.
+    fn leads_still(&self, lead: Ticket) -> bool {
+        let node = &self.nodes[lead.site.index()];
+        let leads = || node.protocol.leads().iter().any(|(ticket, _)| *ticket == lead);
+        self.frozen.contains_key(&lead) || (node.up && leads())
+    }
+
+    /// The client has lost its session at the server: it may not let anybody join pivots there any
+    /// more, and those it did let join have stopped.
     pub(super) fn end_right(
         &mut self,
         client: SiteId,
@@ -68,19 +85,12 @@ impl<P: Subject> World<P> {
         self.lapse(watch, |believer| over.contains(&believer.word.lead));
     }
 
-    fn leads_still(&self, lead: Ticket) -> bool {
-        self.nodes[lead.site.index()].protocol.vouchers(lead).is_some()
-    }
-
     /// A site crashes: its callers go on, and so do those who follow its pivots.
     pub(super) fn haunt(&mut self, site: SiteId) {
-        let protocol = &self.nodes[site.index()].protocol;
         for believer in &mut self.believers {
             believer.ghost |= believer.site == site;
-            if believer.word.lead.site == site {
-                believer.frozen = protocol.vouchers(believer.word.lead);
-            }
         }
+        self.frozen.extend(self.nodes[site.index()].protocol.leads());
     }
 
     /// The server closes a session. If its client has crashed, it never saw it end, and neither did
@@ -93,58 +103,60 @@ impl<P: Subject> World<P> {
     ) {
         self.end_right(client, server, watch);
         self.lapse(watch, |b| b.ghost && b.site == client && b.word.giver == server);
-        self.thaw(|b| b.word.lead.site == client, server, watch);
+        self.thaw(|lead| lead.site == client, server, watch);
     }
 
     /// The quarantine of a site outlasts all it said and was told before it crashed.
     pub(super) fn end_former_life(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
         self.lapse(watch, |b| b.ghost && (b.site == site || b.word.giver == site));
-        self.lapse(watch, |b| b.frozen.is_some() && b.word.lead.site == site);
+        let over: Vec<Ticket> =
+            self.frozen.keys().copied().filter(|lead| lead.site == site).collect();
+        self.frozen.retain(|lead, _| lead.site != site);
+        self.lapse(watch, |b| over.contains(&b.word.lead));
         self.thaw(|_| true, site, watch);
     }
 
     /// One site less vouches for pivots of sites that have crashed.
     fn thaw(
         &mut self,
-        which: impl Fn(&Believer) -> bool,
+        which: impl Fn(&Ticket) -> bool,
         voucher: SiteId,
         watch: &mut impl Observer<P>,
     ) {
-        for believer in self.believers.iter_mut().filter(|believer| which(believer)) {
-            if let Some(frozen) = &mut believer.frozen {
-                frozen.remove(voucher);
-            }
-        }
-        let fixed = Arc::clone(&self.fixed.0);
-        let over: Vec<(SiteId, ClaimId)> = self
-            .believers
-            .iter()
-            .filter(|b| {
-                let grant = self.judge.grant(b.site, b.claim).expect("a believer is inside");
-                b.frozen.as_ref().is_some_and(|sites| !P::vouch(&fixed.1, grant, sites))
-            })
-            .map(|b| (b.site, b.claim))
-            .collect();
-        self.lapse(watch, |b| over.contains(&(b.site, b.claim)));
+        let (quorums, mut over) = (&self.fixed.0.1, Vec::new());
+        self.frozen.retain(|lead, sites| {
+            let less = which(lead) && sites.remove(voucher);
+            let ends = less && !P::carry(quorums, sites);
+            over.extend(ends.then_some(*lead));
+            !ends
+        });
+        self.lapse(watch, |b| over.contains(&b.word.lead));
     }
 
     /// Ends those whose word has run out. Their sites see to it like to anybody who leaves.
     fn lapse(&mut self, watch: &mut impl Observer<P>, over: impl Fn(&Believer) -> bool) {
-        let (over, rest) = std::mem::take(&mut self.believers).into_iter().partition(over);
+        let (over, rest): (Vec<Believer>, _) =
+            std::mem::take(&mut self.believers).into_iter().partition(over);
         self.believers = rest;
-        let over: Vec<Believer> = over;
+        // What their giver has said to itself in the action at hand is not theirs.
+        let own = std::mem::take(&mut self.scratch.own);
         for Believer { site, claim, ghost, .. } in over {
             self.judge.on_leave(site, claim);
-            if ghost {
-                continue;
+            if !ghost {
+                self.inside -= 1;
+                self.end(site, claim, watch);
+                self.absorb(site, watch);
             }
-            watch.see(1, &Event::Loses(site, claim, Why::NoWord));
-            self.begin(site).claims.insert(claim, Standpoint::Lost);
-            self.inside -= 1;
-            if let Err(violation) = self.step(site, 1, Input::Release(claim), watch) {
-                self.judge.on_violation(site, violation);
-            }
-            self.absorb(site, watch);
+        }
+        self.scratch.own = own;
+    }
+
+    /// A caller is told that its grant is over, and its site that it has left.
+    pub(super) fn end(&mut self, site: SiteId, claim: ClaimId, watch: &mut impl Observer<P>) {
+        watch.see(1, &Event::Loses(site, claim, Why::NoWord));
+        self.begin(site).claims.insert(claim, Standpoint::Lost);
+        if let Err(violation) = self.step(site, 1, Input::Release(claim), watch) {
+            self.judge.on_violation(site, violation);
         }
     }
 }
