@@ -104,6 +104,11 @@ impl Unrepaired {
         input: Input<GroupLock>,
         out: &mut Out<GroupLock>,
     ) -> Option<Input<GroupLock>> {
+        if let (Erratum::OldRight, Some(session)) =
+            (self.undone, self.lock.manager.status.session_mut())
+        {
+            session.right = site.session_at(session.pivot.site).or(session.right);
+        }
         match (self.undone, &input) {
             (Erratum::E10, &Input::Closed(client)) => {
                 let holder = self.lock.manager.status.holder();
@@ -175,10 +180,11 @@ impl Unrepaired {
                 });
                 *ticket = waits.map_or(*ticket, |request| request.ticket);
             }
-            // The vote is not its any more, and may be another's.
-            (Erratum::E6, Message::Over { ticket }) if manager.status.holder() != Some(*ticket) => {
-                return None;
-            }
+            // The vote is not its any more, and may be another's; a manager as printed does not look.
+            (
+                Erratum::E3 | Erratum::E4 | Erratum::E6,
+                Message::Lock { ticket, .. } | Message::Over { ticket },
+            ) if manager.status.holder() != Some(*ticket) => return None,
             (Erratum::FinishedUnknown, &mut Message::Release { ticket }) if site.quarantined => {
                 out.send(from, Message::Finished { ticket });
                 return None;
@@ -205,11 +211,6 @@ impl Unrepaired {
                 closing.pending = closing.pending.intersection(&closing.votes);
                 !closing.is_over(out)
             }),
-            Erratum::OldRight => {
-                if let Some(session) = manager.status.session_mut() {
-                    session.right = site.session_at(session.pivot.site);
-                }
-            }
             Erratum::CeilVolatile => {
                 out.retain(|effect| !matches!(effect, Effect::Persist(_)));
             }

@@ -209,7 +209,9 @@ impl<P: Subject> World<P> {
         if let Err(violation) = self.step(client, 1, Input::Lost(server), watch) {
             self.judge.on_violation(client, violation);
         }
-        self.end_leads(&leads, watch);
+        let still = self.leads(client);
+        let over: Vec<_> = leads.into_iter().filter(|lead| !still.contains(lead)).collect();
+        self.end_leads(&over, watch);
         self.finish(client, watch);
     }
 

@@ -6,7 +6,7 @@ mod refusal;
 mod unseen;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -46,6 +46,8 @@ pub struct World<P: Subject> {
     believers: Vec<Believer>,
     /// Those who vouch for pivots of sites that have crashed.
     frozen: BTreeMap<Ticket, SiteSet>,
+    /// The pivots whose session ended before its time.
+    lapsed: BTreeSet<Ticket>,
     scratch: Scratch<P>,
     fixed: Fixed<P>,
 }
@@ -135,6 +137,7 @@ impl<P: Subject> World<P> {
             ghosts: Vec::new(),
             believers: Vec::new(),
             frozen: BTreeMap::new(),
+            lapsed: BTreeSet::new(),
             scratch: Scratch::default(),
             fixed: Fixed(Arc::new((options.clone(), quorums.clone()))),
         }

@@ -37,7 +37,7 @@ impl<P: Subject> World<P> {
 
     /// Whether a word has run out before it arrived.
     pub(super) fn is_void(&self, grant: &P::Grant) -> bool {
-        P::word(grant).is_some_and(|word| !self.has_right(word) || !self.leads_still(word.lead))
+        P::word(grant).is_some_and(|word| !self.has_right(word) || self.lapsed.contains(&word.lead))
     }
 
     /// Whether the giver may let others join the pivot, in the session in which it was told so. If
@@ -54,13 +54,6 @@ impl<P: Subject> World<P> {
         giver == lead.site || (link.number == right && open)
     }
 
-    /// Whether the session of a pivot is not over: at its site, or for those who remember it.
-    fn leads_still(&self, lead: Ticket) -> bool {
-        let node = &self.nodes[lead.site.index()];
-        let leads = || node.protocol.leads().iter().any(|(ticket, _)| *ticket == lead);
-        self.frozen.contains_key(&lead) || (node.up && leads())
-    }
-
     /// The client has lost its session at the server: it may not let anybody join pivots there any
     /// more, and those it did let join have stopped.
     pub(super) fn end_right(
@@ -72,17 +65,17 @@ impl<P: Subject> World<P> {
         self.lapse(watch, |b| b.word.giver == client && b.word.lead.site == server);
     }
 
-    /// The pivots of a site that others follow and whose session is not over.
+    /// The pivots of a site whose session is not over.
     pub(super) fn leads(&self, site: SiteId) -> Vec<Ticket> {
-        let leads = self.believers.iter().map(|believer| believer.word.lead);
-        leads.filter(|lead| lead.site == site && self.leads_still(*lead)).collect()
+        let leads = self.nodes[site.index()].protocol.leads();
+        leads.into_iter().map(|(lead, _)| lead).collect()
     }
 
-    /// Those who followed one of these pivots stop if its session is over.
+    /// The session of these pivots has ended before its time: those who followed have stopped. Where
+    /// it was closed, nobody should be left.
     pub(super) fn end_leads(&mut self, leads: &[Ticket], watch: &mut impl Observer<P>) {
-        let over: Vec<Ticket> =
-            leads.iter().copied().filter(|&lead| !self.leads_still(lead)).collect();
-        self.lapse(watch, |believer| over.contains(&believer.word.lead));
+        self.lapse(watch, |believer| leads.contains(&believer.word.lead));
+        self.lapsed.extend(leads);
     }
 
     /// A site crashes: its callers go on, and so do those who follow its pivots.
@@ -112,7 +105,7 @@ impl<P: Subject> World<P> {
         let over: Vec<Ticket> =
             self.frozen.keys().copied().filter(|lead| lead.site == site).collect();
         self.frozen.retain(|lead, _| lead.site != site);
-        self.lapse(watch, |b| over.contains(&b.word.lead));
+        self.end_leads(&over, watch);
         self.thaw(|_| true, site, watch);
     }
 
@@ -130,7 +123,7 @@ impl<P: Subject> World<P> {
             over.extend(ends.then_some(*lead));
             !ends
         });
-        self.lapse(watch, |b| over.contains(&b.word.lead));
+        self.end_leads(&over, watch);
     }
 
     /// Ends those whose word has run out. Their sites see to it like to anybody who leaves.
