@@ -23,6 +23,21 @@ pub(crate) const QUICK: &[&str] = &[
     "check mutex --site --budget lose=1 --no-reopen",
     "check mutex --site --budget silent=1",
     "check mutex --site --budget crash=1 --no-restart",
+    // Pools: mixed sizes, requests that come again, giving up, any order, numbers, faults.
+    "check pool --sites 3 --requests 2 --claims '1 of 2, 2 of 2'",
+    "check pool --sites 4 --claims '1 of 2; 2 of 2'",
+    "check pool --sites 3 --claims '1 of 2; 2 of 2' --gives-up 2 --order any --option unordered=on",
+    "check pool --sites 3 --requests 1,1,0 --claims '2 of 2; 1 of 2' --gives-up 1 --order any \
+     --option unordered=on --budget duplicate=1",
+    "check pool --sites 3 --claims '1 of 2 numbered'",
+    "check pool --site --claims '2 of 2; 1 of 2' --budget lose=1",
+    "check pool --site --requests 1,1,0 --claims '2 of 2; 1 of 2' --budget crash=1",
+    "sim random --protocol pool --sites 5 --claims '1 of 3; 2 of 3; 3 of 3' --at-once 2 \
+     --requests 4 --gives-up 3 --budget lose=6,silent=4,crash=2 --runs 5000",
+    "sim random --protocol pool --sites 5 --claims '1 of 3 numbered; 2 of 3 numbered' \
+     --budget lose=6,silent=4,crash=2 --runs 3000",
+    "sim random --protocol pool --sites 7 --claims '1 of 2; 2 of 2' --budget crash=2 \
+     --no-restart --runs 3000",
     // More goes wrong than can be searched: sessions end, sites crash, and come back or not.
     "sim random --sites 3 --requests 3 --gives-up 2 --budget lose=5,silent=3,crash=2 --runs 20000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 10000",
@@ -63,6 +78,22 @@ pub(crate) const DEEP: &[&str] = &[
      --option yield_pass=off --option ahead=off --option lists=off",
     "check mutex --site --budget lose=1,silent=1",
     "check mutex --site --budget crash=1",
+    // Pools, where quick searches leave off.
+    "check pool --sites 3 --requests 2 --claims '1 of 2; 2 of 2; 1 of 2'",
+    "check pool --sites 4 --requests 2,1,1,1 --claims '1 of 2, 2 of 2; 2 of 2'",
+    "check pool --sites 3 --requests 2,1,1 --claims '1 of 2; 2 of 2' --gives-up 4 --order any \
+     --option unordered=on",
+    "check pool --site --claims '1 of 2; 2 of 2; 1 of 2' --budget lose=1,silent=1",
+    "check pool --site --claims '2 of 2' --budget crash=1",
+    "check pool --site --requests 1,1,0 --claims '2 of 3 numbered; 1 of 3 numbered' \
+     --budget lose=1,silent=1",
+    "sim random --protocol pool --sites 5 --claims '1 of 3; 2 of 3; 3 of 3' --at-once 2 \
+     --requests 4 --gives-up 3 --budget lose=6,silent=4,crash=2 --runs 200000",
+    "sim random --protocol pool --sites 7 --quorum improved --at-once 2 --requests 4 \
+     --claims '1 of 4 numbered; 2 of 4 numbered; 3 of 4; 1 of 4' \
+     --budget lose=8,silent=8,crash=2 --runs 100000",
+    "sim random --protocol pool --sites 9 --quorum improved --claims '1 of 2; 2 of 2' \
+     --budget crash=2 --no-restart --runs 100000",
     // Majorities of four.
     "check mutex --sites 4 --requests 1 \
      --option yield_pass=off --option ahead=off --option lists=off",

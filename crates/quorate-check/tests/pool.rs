@@ -134,6 +134,24 @@ fn sessions_that_end_are_clean() {
     }
 }
 
+/// Never the same unit twice, and every round of names can end.
+#[test]
+fn units_with_numbers_are_clean() {
+    let text = "1 of 2 numbered; 1 of 2 numbered; 2 of 2 numbered";
+    assert_clean(&together(&[1, 1, 1], text), Options::default());
+    let text = "1 of 3 numbered; 2 of 3 numbered; 1 of 3 numbered";
+    assert_clean(&apart(&[1, 1, 1], 2, text), Options::default());
+    let faults = Some(Faults { lose: 1, ..NOTHING });
+    let pools = together(&[1, 1, 0], "2 of 3 numbered; 1 of 3 numbered");
+    assert_clean(&Pools { faults, ..pools }, Options::default());
+}
+
+#[test]
+fn numbers_need_a_round_of_names() {
+    let pools = apart(&[1, 1], 2, "1 of 2 numbered");
+    assert_breaks(Erratum::Unnamed, &pools, Options::default(), ("exclusion", 10));
+}
+
 /// The arbiter is left with more units than it has, and lends them.
 #[test]
 fn e1_a_cancel_that_crosses_the_release_is_answered() {

@@ -90,7 +90,7 @@ impl Visitor for Start<'_> {
             requests: cluster.requests.clone(),
             gives_up: cluster.gives_up(),
             faults: args.cluster.site.then(|| args.faults.faults()),
-            order: args.faults.order::<P>(&args.order)?,
+            order: args.faults.order::<P>(&args.order, args.cluster.site)?,
         };
         Search { args, cluster: &cluster }.run(&space)
     }

@@ -95,6 +95,11 @@ impl ClusterArgs {
         let quorum = self.quorum.as_deref().unwrap_or(P::QUORUM);
         let all: Vec<P::Claim> = claims.iter().cloned().collect();
         let quorums = P::quorums(&self.shape(quorum, sites)?, &all)?;
+        let n = quorums.n();
+        if let Some(sites) = self.sites.filter(|&sites| sites != n) {
+            let why = format!("--sites {sites}, but {quorum} has {n} sites; leave --sites out");
+            return Err(why.into());
+        }
         let cluster = Cluster {
             requests: self.requests(&quorums, requests)?,
             own: SiteId::all(quorums.n()).map(|site| quorums.own(site)).collect(),
@@ -128,12 +133,12 @@ impl ClusterArgs {
         if named && (!path.exists() || quorum.parse::<Kind>().is_ok()) {
             return Ok(Shape::Kind(quorum.to_owned(), self.sites.unwrap_or(default)));
         }
-        let listed = read_listed(quorum)?;
-        let n = listed.n();
-        if let Some(sites) = self.sites.filter(|&sites| sites != n) {
-            let why = format!("--sites {sites}, but {quorum} has {n} sites; leave --sites out");
-            return Err(why.into());
+        let text = fs::read_to_string(quorum).map_err(|error| format!("{quorum}: {error}"))?;
+        if text.lines().any(|line| line.trim_start().starts_with("h=")) {
+            return Ok(Shape::ByUnits(text));
         }
+        let listed = read_listed(quorum, &text)?;
+        let n = listed.n();
         let all = SiteSet::full(n);
         Ok(Shape::Listed(SiteId::all(n).map(|site| listed.pick_for(site, &all)).collect()))
     }
@@ -168,8 +173,7 @@ impl ClusterArgs {
     }
 }
 
-fn read_listed(file: &str) -> Result<Listed, Failure> {
-    let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+fn read_listed(file: &str, text: &str) -> Result<Listed, Failure> {
     text.parse().map_err(|error: QuorumError| match error {
         QuorumError::Line { line, message } => format!("{file}:{line}: {message}").into(),
         other => format!("{file}: {other}").into(),

@@ -65,15 +65,15 @@ impl FromStr for Budget {
 }
 
 impl FaultArgs {
-    /// In which order channels deliver, as `order` spells it for protocol `P`.
-    pub(crate) fn order<P: Subject>(&self, order: &str) -> Result<Order, String> {
+    /// In which order channels deliver, as `order` spells it for protocol `P`; `sessions` keep it.
+    pub(crate) fn order<P: Subject>(&self, order: &str, sessions: bool) -> Result<Order, String> {
         let duplicates = self.budget.map_or(0, |budget| budget.duplicate);
         match order {
             "fifo" if duplicates > 0 => {
                 Err("--budget duplicate: only --order any lets messages come twice".to_owned())
             }
             "fifo" => Ok(Order::Fifo),
-            "any" if self.given().is_some() => {
+            "any" if sessions => {
                 Err("--order any: sessions keep the order; expected --order fifo".to_owned())
             }
             "any" if P::ANY_ORDER => Ok(Order::Any { duplicates }),

@@ -1,8 +1,8 @@
 //! Cyclic difference covers: the rotations of one block.
 
 use crate::difference::{order_for, perfect, points};
-use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
+use crate::price::{DEAD, nearest};
+use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The rotations of one block of places in the circle of sites, such that any two meet.
 ///
@@ -73,10 +73,13 @@ impl QuorumSystem for Cyclic {
         self.block.len()
     }
 
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        let prices = Prices::new(self.n, live, prefer);
-        let cheapest = self.inside(live).min_by_key(|at| prices.total(self.sites_of(*at)))?;
-        Some(self.sites_of(cheapest).collect())
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+        let cost = |site| prices.of(site).unwrap_or(DEAD);
+        // Twice around: the sites of rotation i are then the block from i on.
+        let costs = SiteId::all(self.n).map(cost).collect::<Vec<_>>().repeat(2);
+        let price = |rotation: usize| self.block.iter().map(|at| costs[at + rotation]).sum::<u64>();
+        let (price, rotation) = (0..self.n).map(|rotation| (price(rotation), rotation)).min()?;
+        (price < DEAD).then(|| self.sites_of(rotation).collect())
     }
 
     /// The block turned so that it starts at `site`.

@@ -1,10 +1,10 @@
 //! Perfect difference sets: a plane as the rotations of one line.
 
 use crate::SITES_MAX;
+use crate::field::Field;
 
 /// For these orders: sets of order + 1 residues modulo order² + order + 1 of which any two
-/// neighbouring rotations meet in one residue. Prime orders not in the table are computed; of the
-/// prime powers only these are known here.
+/// neighbouring rotations meet in one residue. Those of other orders are computed.
 const PERFECT: [(usize, &[usize]); 9] = [
     (2, &[0, 1, 3]),
     (3, &[0, 1, 3, 9]),
@@ -17,15 +17,17 @@ const PERFECT: [(usize, &[usize]); 9] = [
     (16, &[0, 1, 3, 7, 15, 31, 63, 90, 116, 127, 136, 181, 194, 204, 233, 238, 255]),
 ];
 
+/// The largest order whose plane has no more points than a cluster may have sites.
+pub(crate) const ORDER_MAX: usize = 255;
+
 /// How many points the plane of this order has.
 pub(crate) fn points(order: usize) -> usize {
     order * order + order + 1
 }
 
-/// The smallest order known here whose plane has at least `n` points.
+/// The smallest order of a field whose plane has at least `n` points.
 pub(crate) fn order_for(n: usize) -> usize {
-    let known = |order: usize| is_prime(order) || PERFECT.iter().any(|row| row.0 == order);
-    let enough = (2..=SITES_MAX).find(|order| points(*order) >= n && known(*order));
+    let enough = (2..=SITES_MAX).find(|order| points(*order) >= n && is_prime_power(*order));
     enough.expect("a cluster has far fewer sites than the planes below this bound")
 }
 
@@ -33,47 +35,51 @@ pub(crate) fn order_for(n: usize) -> usize {
 pub(crate) fn perfect(order: usize) -> Vec<usize> {
     match PERFECT.iter().find(|row| row.0 == order) {
         Some((_, set)) => set.to_vec(),
-        None => singer(order),
+        None => singer(&Field::new(order).expect("a plane is built over a field")),
     }
 }
 
-fn is_prime(number: usize) -> bool {
-    number >= 2 && (2..=number.isqrt()).all(|divisor| !number.is_multiple_of(divisor))
+/// Whether there is a field, and so a plane, of this order.
+pub(crate) fn is_prime_power(order: usize) -> bool {
+    let Some(prime) = (2..=order).find(|divisor| order.is_multiple_of(*divisor)) else {
+        return false;
+    };
+    let powers = std::iter::successors(Some(prime), |power| power.checked_mul(prime));
+    powers.take_while(|power| *power <= order).last() == Some(order)
 }
 
-/// Singer's theorem (1938): a linear map of the space of homogeneous coordinates modulo a prime may
+/// Singer's theorem (1938): a linear map of the space of homogeneous coordinates over a field may
 /// lead from one point through all others in a circle. The points of a line, numbered along that
 /// circle, are a perfect difference set.
 ///
 /// The map is x ↦ x·t modulo a cubic, t³ = c₀ + c₁t + c₂t²; a few cubics are tried until one passes
 /// all points. The line is the one without a t² part.
-fn singer(prime: usize) -> Vec<usize> {
-    for cubic in (1..prime * prime * prime).map(|all| {
-        let rest = all / prime;
-        [all % prime, rest % prime, rest / prime]
-    }) {
-        if let Some(line) = circle(prime, cubic) {
+fn singer(field: &Field) -> Vec<usize> {
+    let q = field.order();
+    for cubic in (1..q * q * q).map(|all| [all % q, all / q % q, all / q / q]) {
+        if let Some(line) = circle(field, cubic) {
             return line;
         }
     }
-    unreachable!("a primitive cubic exists modulo every prime")
+    unreachable!("a primitive cubic exists over every field")
 }
 
 /// The numbers of the points on one line, if the map of this cubic passes all points.
-fn circle(prime: usize, cubic: [usize; 3]) -> Option<Vec<usize>> {
+fn circle(field: &Field, cubic: [usize; 3]) -> Option<Vec<usize>> {
     if cubic[0] == 0 {
         return None; // the map is not invertible
     }
-    let mut line = Vec::with_capacity(prime + 1);
+    let mut line = Vec::with_capacity(field.order() + 1);
     let [mut x, mut y, mut z] = [1, 0, 0];
-    for number in 0..points(prime) {
+    for number in 0..points(field.order()) {
         if number > 0 && y == 0 && z == 0 {
             return None; // back at the first point too early
         }
         if z == 0 {
             line.push(number);
         }
-        [x, y, z] = [cubic[0] * z, x + cubic[1] * z, y + cubic[2] * z].map(|part| part % prime);
+        let wrapped = cubic.map(|part| field.mul(part, z));
+        [x, y, z] = [wrapped[0], field.add(x, wrapped[1]), field.add(y, wrapped[2])];
     }
     (y == 0 && z == 0).then_some(line)
 }
@@ -102,5 +108,7 @@ mod tests {
         let sizes = [1, 7, 8, 13, 14, 21, 32, 57, 58, 92, 134, 184, 10_000];
         let orders = sizes.map(order_for);
         assert_eq!(orders, [2, 2, 3, 3, 4, 4, 7, 7, 8, 11, 13, 16, 101]);
+        assert_eq!([554, 651, 652, SITES_MAX].map(order_for), [25, 25, 27, 256]);
+        assert!(points(ORDER_MAX) <= SITES_MAX && points(ORDER_MAX + 1) > SITES_MAX);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{Kind, SITES_MAX, SiteId, SiteSet, UNITS_MAX, VOTES_MAX};
+use crate::difference::{ORDER_MAX, is_prime_power, points};
+use crate::{Kind, Numbers, PoolError, SITES_MAX, SiteId, SiteSet, VOTES_MAX};
 
 /// Why a quorum system was refused, or a question about it has no answer.
 ///
@@ -23,37 +24,61 @@ pub enum QuorumError {
         /// How many of them were to be a quorum.
         size: usize,
     },
-    /// A pool needs at least one unit.
-    NoUnits,
-    /// The pool is larger than [`UNITS_MAX`].
-    TooManyUnits(usize),
-    /// Nobody can ask for this many units of the pool.
-    BadUnits {
-        /// How many were asked for.
-        h: usize,
+    /// A list of numbers in the name of a construction cannot be read.
+    BadNumbers(String),
+    /// The construction is one of another number of sites.
+    OtherSize {
+        /// The construction, as people write it.
+        kind: String,
+        /// How many sites it takes.
+        needs: usize,
         /// How many there are.
-        k: usize,
+        n: usize,
     },
-    /// There must be quorums for each number of units that can be asked for.
-    UnitsWithoutQuorum {
-        /// The number of units that has none.
-        h: usize,
-        /// How many there are.
-        k: usize,
+    /// There is no projective plane of this order here.
+    NoPlane(usize),
+    /// This row of a wall, counted from 1, has no site.
+    EmptyRow(usize),
+    /// A composition needs one group for each site of its outer system.
+    OtherGroups {
+        /// How many groups were given.
+        given: usize,
+        /// How many there must be.
+        needed: usize,
     },
-    /// A quorum for this many units has no member.
-    EmptyForUnits(usize),
-    /// Quorums for more units than there are, and no site in all of them: all would be let in.
-    NoCommonSite {
-        /// The units of the pool.
-        k: usize,
-        /// Numbers of units, each with a quorum for it.
-        quorums: Vec<(usize, SiteSet)>,
+    /// Sites cannot be divided into so many groups, or groups of so many.
+    BadGroups {
+        /// How many sites there are.
+        n: usize,
+        /// What was asked for.
+        groups: usize,
     },
+    /// Something about the units of a pool, or the quorums for them.
+    Pool(PoolError),
     /// Nobody has a vote, so nobody could ever win; give at least one site a vote.
     NoVotes,
     /// The votes add up to more than [`VOTES_MAX`]; divide them all by the same number.
     TooManyVotes(u64),
+    /// So few votes to write need not meet each other, or there are fewer.
+    BadWrite {
+        /// The votes to write.
+        write: usize,
+        /// The fewest that meet.
+        least: usize,
+        /// All votes.
+        total: usize,
+    },
+    /// So few votes to read need not meet those to write, or there are fewer.
+    BadRead {
+        /// The votes to read.
+        read: usize,
+        /// The votes to write.
+        write: usize,
+        /// The fewest to read that meet them.
+        least: usize,
+        /// All votes.
+        total: usize,
+    },
     /// A listed system in which no site has a quorum.
     NoQuorum,
     /// This site's quorum has no member; leave the site out instead.
@@ -113,27 +138,43 @@ impl fmt::Display for QuorumError {
             }
             Self::UnknownKind(name) => {
                 let known: Vec<_> = Kind::all().iter().map(|kind| kind.name()).collect();
-                write!(f, "no quorum system is called `{name}`; known: {}", known.join(", "))
+                let known = known.join(", ");
+                write!(f, "no quorum system is called `{name}`; known: {known}, ")?;
+                f.write_str("wall:1,2,3, weighted:2,1,1, plane:4")
             }
             Self::BadThreshold { n, size } => {
                 let least = n / 2 + 1;
                 write!(f, "any {size} of {n} sites are no quorums: take {least} to {n}")
             }
-            Self::NoUnits => f.write_str("a pool needs at least 1 unit"),
-            Self::TooManyUnits(k) => {
-                write!(f, "{k} units are too many: a pool has 1 to {UNITS_MAX}")
+            Self::BadNumbers(text) => {
+                let most = Numbers::MAX;
+                write!(f, "expected numbers such as `1,2,3`, at most {most} of them and each ")?;
+                write!(f, "at most {}, found `{text}`", u16::MAX)
             }
-            Self::BadUnits { h, k } => write!(f, "invalid units: {h} of {k}: ask for 1 to {k}"),
-            Self::UnitsWithoutQuorum { h, k } => {
-                write!(f, "no quorum for h={h}: list one for each h from 1 to {k}")
+            Self::OtherSize { kind, needs, n } => {
+                write!(f, "`{kind}` is for {needs} sites, and the cluster has {n}")
             }
-            Self::EmptyForUnits(h) => {
-                write!(f, "a quorum for h={h} is empty: name its members, or leave it out")
+            Self::NoPlane(order) => no_plane(f, *order),
+            Self::EmptyRow(row) => {
+                write!(f, "row {row} of the wall has width 0: give it 1 or more, or leave it out")
             }
-            Self::NoCommonSite { k, quorums } => no_common_site(f, *k, quorums),
+            Self::OtherGroups { given, needed } => {
+                write!(f, "{given} groups for an outer system of {needed}: give one for each")
+            }
+            Self::BadGroups { n, groups } => {
+                write!(f, "{n} sites cannot be grouped by {groups}: take 1 to {n}")
+            }
+            Self::Pool(error) => error.fmt(f),
             Self::NoVotes => f.write_str("no site has a vote: give at least one site 1"),
             Self::TooManyVotes(total) => {
                 write!(f, "{total} votes are too many: all together may have {VOTES_MAX}")
+            }
+            Self::BadWrite { write, least, total } => {
+                write!(f, "{write} of {total} votes cannot be what writes: take {least} to {total}")
+            }
+            Self::BadRead { read, write, least, total } => {
+                write!(f, "{read} of {total} votes cannot be what reads if {write} write: ")?;
+                write!(f, "take {least} to {total}")
             }
             Self::NoQuorum => f.write_str("no site has a quorum: list at least one"),
             Self::EmptyQuorum(site) => {
@@ -158,16 +199,12 @@ impl fmt::Display for QuorumError {
     }
 }
 
-/// Names quorums that would all be won at once, and how much too much that is.
-fn no_common_site(
-    f: &mut fmt::Formatter<'_>,
-    k: usize,
-    quorums: &[(usize, SiteSet)],
-) -> fmt::Result {
-    for (place, (h, quorum)) in quorums.iter().enumerate() {
-        let gap = if place == 0 { "" } else { ", " };
-        write!(f, "{gap}{quorum} for {h}")?;
-    }
-    let sum: usize = quorums.iter().map(|(h, _)| h).sum();
-    write!(f, ": no site is in all, so {sum} units of {k} could be out at once")
+/// Names the planes next to one that does not exist.
+fn no_plane(f: &mut fmt::Formatter<'_>, order: usize) -> fmt::Result {
+    let below = (2..order.min(ORDER_MAX + 1)).rev().find(|order| is_prime_power(*order));
+    let above = (order.max(1) + 1..=ORDER_MAX).find(|order| is_prime_power(*order));
+    let near: Vec<_> = below.into_iter().chain(above).collect();
+    let near: Vec<_> =
+        near.into_iter().map(|order| format!("{order} ({} sites)", points(order))).collect();
+    write!(f, "no projective plane of order {order} is known here: take {}", near.join(" or "))
 }

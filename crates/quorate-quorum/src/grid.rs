@@ -1,8 +1,8 @@
 //! Maekawa's grid: a row and a column.
 
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
+use crate::price::nearest;
+use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The exact availability takes 2^rows steps.
 const ROWS_SUMMED_MAX: usize = 20;
@@ -131,8 +131,7 @@ impl QuorumSystem for Grid {
         self.sizes().max().expect("a grid has a quorum")
     }
 
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        let prices = Prices::new(self.n, live, prefer);
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
         let rows: Vec<_> = (0..self.rows).map(|row| prices.total(self.row(row))).collect();
         let columns: Vec<_> = (0..self.width).map(|at| prices.total(self.column(at))).collect();
         let mut best = None;
@@ -159,10 +158,14 @@ impl QuorumSystem for Grid {
         nearest(self, site, self.cross(row, column), live)
     }
 
-    /// To stop all quorums takes a site in every row, or in every column, and there are no fewer
-    /// columns than rows.
-    fn resilience(&self) -> Result<usize, QuorumError> {
-        Ok(self.rows - 1)
+    /// To stop all quorums takes a site in every row, or in every column.
+    fn transversal(&self, costs: &[u64]) -> Result<u64, QuorumError> {
+        let least = |sites: &mut dyn Iterator<Item = SiteId>| {
+            sites.map(|site| costs[site.index()]).min().expect("rows and columns have sites")
+        };
+        let rows: u64 = (0..self.rows).map(|row| least(&mut self.row(row))).sum();
+        let columns: u64 = (0..self.width).map(|column| least(&mut self.column(column))).sum();
+        Ok(rows.min(columns))
     }
 
     /// Inclusion and exclusion over the rows that are up.

@@ -5,18 +5,27 @@
 //! that has lent its permission already. Which quorums to take is a choice between few messages
 //! (small quorums), an even load, and survival when sites fail.
 //!
-//! | kind | a quorum is | sites in it | survives any |
+//! | name | a quorum is | sites in it | survives any |
 //! |---|---|---|---|
-//! | majority, a [`Threshold`] | more than half of the sites | N/2 + 1 | (N - 1)/2 failures |
-//! | [`Weighted`] | more than half of the votes | as the votes | as the votes |
-//! | [`Grid`] | a row and a column of a square | 2√N - 1 | √N - 1 |
-//! | [`Plane`] | a line of a projective plane | √N + 1/2 | √N - 1/2 |
-//! | [`Cyclic`] | a rotation of a difference cover | √N to √(1.5 N) | fewer than its size |
-//! | [`Tree`] | a path from the root to a leaf | log₂ N, more with failures | log₂ N - 1 |
+//! | `majority`, [`Threshold`] | more than half of the sites | N/2 + 1 | (N - 1)/2 failures |
+//! | `weighted`, [`Weighted`] | more than half of the votes | as the votes | as the votes |
+//! | `grid`, [`Grid`] | a row and a column of a square | 2√N - 1 | √N - 1 |
+//! | `cover`, [`Cover`] | a row, and a site of each other row | 2√N - 1 | √N - 1 |
+//! | `plane`, [`Plane`] | a line of a projective plane | √N + 1/2 | √N - 1/2 |
+//! | `cyclic`, [`Cyclic`] | a rotation of a difference cover | √N to √(1.5 N) | below its size |
+//! | `tree`, [`Tree`] | a path from the root to a leaf | log₂ N and more | log₂ N - 1 |
+//! | `hqc`, [`Composed`] | most of 3 groups, in each most of 3, … | N^0.63 | N^0.63 - 1 |
+//! | `grid-set`, [`Composed`] | most of 3 groups, and a grid's of each | 2.3√N | 1.2√N - 1 |
+//! | `rst`, [`Composed`] | a grid's of groups, most of 3 in each | 2.3√N | 1.2√N - 1 |
+//! | `triangle`, [`Wall`] | a row, and a site of each row below | √(2N) | √(2N) - 1 |
+//! | `cwlog`, [`Wall`] | the same, of short rows | log₂ N and more | log₂ N - 1 |
+//! | `wheel`, [`Wall`] | the first site and another, or all others | 2, or N - 1 | 1 |
 //! | [`Listed`] | what somebody wrote down for each site | | |
 //!
-//! All but the last take any number of sites. [`build`] makes one by its [`Kind`]; callers see only
-//! the trait [`QuorumSystem`]:
+//! All but the last take any number of sites; figures are those of numbers that fit, and rounded.
+//! [`build`] makes one by its [`Kind`]; callers see only the trait [`QuorumSystem`]. [`Composed`]
+//! stands whole systems in the places of sites, [`Reads`] are smaller quorums for readers, and
+//! [`Arbiters`] the quorums of pools with several units.
 //!
 //! ```
 //! use quorate_quorum::{SiteId, SiteSet, build};
@@ -51,37 +60,52 @@
 //! and from 1 wherever people read or write them.
 
 mod arbiter;
+mod coalitions;
+mod composed;
+mod cover;
 mod cyclic;
 mod difference;
 mod error;
+mod field;
 mod grid;
 mod kind;
+mod levels;
 mod listed;
 mod measure;
+mod numbers;
 mod plane;
 mod price;
+mod reads;
+mod rows;
 mod shape;
 mod site;
 mod system;
 mod text;
 mod threshold;
 mod tree;
+mod wall;
 mod weighted;
 
-pub use arbiter::{Arbiters, UNITS_MAX, check_arbiters, critical_patterns};
+pub use arbiter::{ArbiterKind, Arbiters, PoolError, UNITS_MAX, check_arbiters, critical_patterns};
+pub use composed::Composed;
+pub use cover::Cover;
 pub use cyclic::Cyclic;
 pub use error::QuorumError;
 pub use grid::Grid;
 pub use kind::{Kind, build};
 pub use listed::{Listed, check_meets};
 pub use measure::LoadBounds;
+pub use numbers::Numbers;
 pub use plane::Plane;
+pub use price::Prices;
+pub use reads::Reads;
 pub use shape::Shape;
 pub use site::{SiteId, SiteSet};
 pub use system::QuorumSystem;
 pub use text::QuorumLine;
 pub use threshold::Threshold;
 pub use tree::Tree;
+pub use wall::Wall;
 pub use weighted::{VOTES_MAX, Weighted};
 
 /// The most sites a cluster may have here.

@@ -1,7 +1,7 @@
 //! Quorums that somebody wrote down, one for each site.
 
-use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::price::nearest;
+use crate::{Prices, QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 
 /// An explicit quorum for each site; one that has none is only an arbiter.
 ///
@@ -65,11 +65,11 @@ impl Listed {
     /// sites have got so far the smallest.
     pub(crate) fn spread(n: usize, sets: &[SiteSet]) -> Self {
         let minimal = minimal(sets);
+        let sizes: Vec<_> = minimal.iter().map(SiteSet::len).collect();
         let mut uses = vec![0; minimal.len()];
         let own = SiteId::all(n).map(|site| {
-            let with = |at: &usize| minimal[*at].contains(site);
-            let best =
-                (0..minimal.len()).min_by_key(|at| (!with(at), uses[*at], minimal[*at].len()))?;
+            let rank = |at: &usize| (!minimal[*at].contains(site), uses[*at], sizes[*at]);
+            let best = (0..minimal.len()).min_by_key(rank)?;
             uses[best] += 1;
             Some(minimal[best].clone())
         });
@@ -137,10 +137,10 @@ impl QuorumSystem for Listed {
         self.minimal.iter().map(SiteSet::len).max().expect("a listed system has a quorum")
     }
 
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        let prices = Prices::new(self.n(), live, prefer);
-        let live = self.minimal.iter().filter(|quorum| quorum.is_subset(live));
-        live.min_by_key(|quorum| prices.total(quorum.iter())).cloned()
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+        let price = |quorum: &SiteSet| prices.total(quorum.iter());
+        let live = self.minimal.iter().filter_map(|quorum| Some((price(quorum)?, quorum)));
+        live.min_by_key(|(price, _)| *price).map(|(_, quorum)| quorum.clone())
     }
 
     /// The quorum listed for `site`, or the nearest live one listed for others.

@@ -107,21 +107,22 @@ fn branch<S: QuorumSystem + ?Sized>(
     up[at] * with + (1.0 - up[at]) * without
 }
 
-/// One less than the smallest set that hits every quorum.
-pub(crate) fn resilience_by_search<S: QuorumSystem + ?Sized>(
+/// What the cheapest sites cost that together hit every quorum.
+pub(crate) fn transversal_by_search<S: QuorumSystem + ?Sized>(
     system: &S,
-) -> Result<usize, QuorumError> {
+    costs: &[u64],
+) -> Result<u64, QuorumError> {
     let quorums: Vec<_> = system.quorums().take(QUORUMS_HIT_MAX + 1).collect();
     if quorums.len() > QUORUMS_HIT_MAX {
         return Err(too_many());
     }
-    let mut search = Transversals::new(system.n(), &quorums);
+    let mut search = Transversals::new(&quorums, costs);
     let mut unhit = FixedBitSet::with_capacity(quorums.len());
     unhit.insert_range(..);
-    // A quorum hits all others, so the search ends at the smallest quorum.
-    for size in 1..=system.min_size() {
-        if search.hit_all(&unhit, size)? {
-            return Ok(size - 1);
+    // A quorum hits all others, so the search ends at the cheapest quorum.
+    for budget in 1.. {
+        if search.hit_all(&unhit, budget)? {
+            return Ok(budget);
         }
     }
     unreachable!("any quorum meets all quorums")
@@ -136,8 +137,9 @@ fn too_many() -> QuorumError {
     }
 }
 
-/// The search for a small set that hits all quorums.
-struct Transversals {
+/// The search for a cheap set that hits all quorums.
+struct Transversals<'a> {
+    costs: &'a [u64],
     /// The members of each quorum.
     members: Vec<Vec<usize>>,
     /// The quorums that each site hits.
@@ -146,20 +148,20 @@ struct Transversals {
     work: usize,
 }
 
-impl Transversals {
-    fn new(n: usize, quorums: &[SiteSet]) -> Self {
-        let mut hits = vec![FixedBitSet::with_capacity(quorums.len()); n];
+impl<'a> Transversals<'a> {
+    fn new(quorums: &[SiteSet], costs: &'a [u64]) -> Self {
+        let mut hits = vec![FixedBitSet::with_capacity(quorums.len()); costs.len()];
         for (at, quorum) in quorums.iter().enumerate() {
             for site in quorum.iter() {
                 hits[site.index()].insert(at);
             }
         }
         let members = quorums.iter().map(|q| q.iter().map(SiteId::index).collect()).collect();
-        Self { members, hits, work: 0 }
+        Self { costs, members, hits, work: 0 }
     }
 
-    /// Whether `size` sites can hit all of `unhit`.
-    fn hit_all(&mut self, unhit: &FixedBitSet, size: usize) -> Result<bool, QuorumError> {
+    /// Whether sites within `budget` can hit all of `unhit`.
+    fn hit_all(&mut self, unhit: &FixedBitSet, budget: u64) -> Result<bool, QuorumError> {
         let Some(first) = unhit.ones().next() else {
             return Ok(true);
         };
@@ -167,15 +169,20 @@ impl Transversals {
         if self.work > WORK_MAX {
             return Err(too_many());
         }
-        let most = self.hits.iter().map(|hits| hits.intersection_count(unhit)).max();
-        if size * most.unwrap_or(0) < unhit.count_ones(..) {
+        // Even if all sites hit as many for their cost as the best, the budget has to suffice.
+        let left = unhit.count_ones(..) as u64;
+        let mut rates = self.costs.iter().zip(&self.hits);
+        if !rates.any(|(cost, hits)| {
+            budget * hits.intersection_count(unhit) as u64 >= left.saturating_mul(*cost)
+        }) {
             return Ok(false);
         }
         for member in 0..self.members[first].len() {
             let site = self.members[first][member];
+            let Some(rest) = budget.checked_sub(self.costs[site]) else { continue };
             let mut left = unhit.clone();
             left.difference_with(&self.hits[site]);
-            if self.hit_all(&left, size - 1)? {
+            if self.hit_all(&left, rest)? {
                 return Ok(true);
             }
         }

@@ -1,17 +1,17 @@
 //! Finite projective planes: the lines through the sites.
 
-use crate::difference::{order_for, perfect, points};
+use crate::difference::{ORDER_MAX, is_prime_power, order_for, perfect, points};
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
+use crate::price::{DEAD, nearest};
+use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The lines of a projective plane whose points are the sites (Maekawa 1985).
 ///
 /// The plane of order q has q² + q + 1 points and as many lines, of q + 1 points each; any two meet
-/// in exactly one. No system spreads its load better. Planes exist here for the prime q and for 4,
-/// 8, 9 and 16, so for 7, 13, 21, 31, 57, 73, 91, 133, 183, 273, 307, … sites. Any other n *folds*
-/// the next larger plane: point i is played by site i mod n. Lines still meet, some become shorter,
-/// and those that then contain another are left out.
+/// in exactly one. No system spreads its load better. There is one for every q that is a power of a
+/// prime, so for 7, 13, 21, 31, 57, 73, 91, 133, 183, 273, 307, … sites. Any other n *folds* the
+/// next larger plane: point i is played by site i mod n. Lines still meet, some become shorter, and
+/// those that then contain another are left out.
 ///
 /// Line i is B + i for a perfect difference set B with 0 in it, so line i is the quorum of site i.
 ///
@@ -33,6 +33,9 @@ pub struct Plane {
     lines: Vec<usize>,
     /// The line of each site.
     own: Vec<usize>,
+    /// For each line of a folded plane the sites that play several of its points, once for each
+    /// point too many.
+    twice: Vec<Vec<SiteId>>,
     sizes: (usize, usize),
 }
 
@@ -49,15 +52,30 @@ impl Plane {
         let sizes = (order + 1, order + 1);
         let all: Vec<_> = (0..points).collect();
         let own = all[..n].to_vec();
-        let mut plane = Self { n, base: perfect(order), points, lines: all, own, sizes };
+        let (base, twice) = (perfect(order), Vec::new());
+        let mut plane = Self { n, base, points, lines: all, own, twice, sizes };
         if n < points {
             plane.lines = plane.minimal();
             plane.own = plane.owners();
-            let sizes = plane.lines.iter().map(|line| plane.members(*line).len());
+            plane.twice = plane.played_twice();
+            let sizes = plane.lines.iter().map(|line| order + 1 - plane.twice[*line].len());
             let least = sizes.clone().min().expect("a plane has lines");
             plane.sizes = (least, sizes.max().unwrap_or(least));
         }
         Ok(plane)
+    }
+
+    /// The lines of the plane of this order: order² + order + 1 sites.
+    ///
+    /// # Errors
+    ///
+    /// [`QuorumError::NoPlane`] unless the order is a power of a prime, and its plane has no more
+    /// points than [`SITES_MAX`](crate::SITES_MAX).
+    pub fn of_order(order: usize) -> Result<Self, QuorumError> {
+        if order > ORDER_MAX || !is_prime_power(order) {
+            return Err(QuorumError::NoPlane(order));
+        }
+        Self::new(points(order))
     }
 
     /// The points on a line, before they are folded.
@@ -70,12 +88,19 @@ impl Plane {
         self.points_of(line).map(|point| SiteId::new(point % self.n))
     }
 
-    /// The sites on a line, in order.
-    fn members(&self, line: usize) -> Vec<SiteId> {
-        let mut members: Vec<_> = self.sites_of(line).collect();
-        members.sort_unstable();
-        members.dedup();
-        members
+    /// See `twice`.
+    fn played_twice(&self) -> Vec<Vec<SiteId>> {
+        let mut last_line = vec![usize::MAX; self.n];
+        let mut seen = |line: usize, site: SiteId| {
+            std::mem::replace(&mut last_line[site.index()], line) == line
+        };
+        let of = |line: usize| self.sites_of(line).filter(|site| seen(line, *site)).collect();
+        (0..self.points).map(of).collect()
+    }
+
+    /// A value of each point, twice around: the points of line i are then `base` from i on.
+    fn around<T: Copy>(&self, value: impl Fn(usize) -> T) -> Vec<T> {
+        (0..self.points).map(value).collect::<Vec<_>>().repeat(2)
     }
 
     fn line(&self, line: usize) -> SiteSet {
@@ -94,9 +119,9 @@ impl Plane {
     /// Two lines share one point. If all sites of one are on the other too, each further point of
     /// the first is played by a site that plays several: few lines can lie inside another.
     fn minimal(&self) -> Vec<usize> {
-        let shared = |point: usize| point % self.n + self.n < self.points;
+        let single = self.around(|point| point % self.n + self.n >= self.points);
         let inner = (0..self.points)
-            .filter(|line| self.points_of(*line).filter(|point| !shared(*point)).count() <= 1);
+            .filter(|line| self.base.iter().filter(|at| single[*at + line]).take(2).count() <= 1);
         let mut minimal = vec![true; self.points];
         for inner in inner {
             let set = self.line(inner);
@@ -170,13 +195,15 @@ impl QuorumSystem for Plane {
         self.sizes.1
     }
 
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        let prices = Prices::new(self.n, live, prefer);
-        let price = |line: usize| Some((prices.total(self.members(line))?, line));
-        let alive =
-            self.lines.iter().filter(|line| self.sites_of(**line).all(|site| live.contains(site)));
-        let (_, line) = alive.filter_map(|line| price(*line)).min()?;
-        Some(self.line(line))
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+        let cost = |site: SiteId| prices.of(site).unwrap_or(DEAD);
+        let costs = self.around(|point| cost(SiteId::new(point % self.n)));
+        let price = |line: usize| {
+            let twice = self.twice.get(line).into_iter().flatten().map(|site| cost(*site));
+            self.base.iter().map(|at| costs[at + line]).sum::<u64>() - twice.sum::<u64>()
+        };
+        let (price, line) = self.lines.iter().map(|line| (price(*line), *line)).min()?;
+        (price < DEAD).then(|| self.line(line))
     }
 
     fn pick_for(&self, site: SiteId, live: &SiteSet) -> Option<SiteSet> {
@@ -185,12 +212,13 @@ impl QuorumSystem for Plane {
         nearest(self, site, own, live)
     }
 
-    /// The order of a whole plane; by search if it is folded.
-    fn resilience(&self) -> Result<usize, QuorumError> {
-        if self.n == self.points {
-            return Ok(self.base.len() - 1);
+    /// A line of a whole plane, if all sites cost the same; by search otherwise.
+    fn transversal(&self, costs: &[u64]) -> Result<u64, QuorumError> {
+        let equal = costs.iter().all(|cost| *cost == costs[0]);
+        if self.n == self.points && equal {
+            return Ok(self.base.len() as u64 * costs[0]);
         }
-        measure::resilience_by_search(self)
+        measure::transversal_by_search(self, costs)
     }
 
     fn load_bounds(&self) -> LoadBounds {

@@ -2,12 +2,42 @@
 
 use crate::{QuorumSystem, SiteId, SiteSet};
 
-/// The price of each live site under a caller's preference: its place, counted from 1; all sites
-/// that are not named cost one more than the last. Dead sites have no price.
-pub(crate) struct Prices(Vec<Option<u64>>);
+/// What a dead site may cost in sums that look at nothing else: more than all live sites together,
+/// and little enough for a line of them.
+pub(crate) const DEAD: u64 = 1 << 50;
+
+/// What each site costs a caller; dead sites have no price.
+///
+/// ```
+/// use quorate_quorum::{Prices, QuorumSystem, Threshold};
+/// let prices = Prices::of_each([Some(20), None, Some(5), Some(7), Some(9)]);
+/// let cheapest = Threshold::majority(5)?.cheapest(&prices).expect("4 of 5 are up");
+/// assert_eq!(cheapest.to_string(), "{3 4 5}");
+/// # Ok::<(), quorate_quorum::QuorumError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prices(Vec<Option<u64>>);
 
 impl Prices {
-    pub(crate) fn new(n: usize, live: &SiteSet, prefer: &[SiteId]) -> Self {
+    /// A price for each site, from the first on; `None` for those that are dead.
+    pub fn of_each(prices: impl IntoIterator<Item = Option<u32>>) -> Self {
+        // 32 bits each, so that no sum of them overflows.
+        Self(prices.into_iter().map(|price| price.map(u64::from)).collect())
+    }
+
+    /// A price for each site, all of them live.
+    pub(crate) fn of_all(costs: &[u64]) -> Self {
+        Self(costs.iter().copied().map(Some).collect())
+    }
+
+    /// The prices of groups of sites, from those of their members.
+    pub(crate) fn of_groups(prices: impl IntoIterator<Item = Option<u64>>) -> Self {
+        Self(prices.into_iter().collect())
+    }
+
+    /// The prices of a caller's preference: its place, counted from 1; all live sites that are not
+    /// named cost one more than the last.
+    pub(crate) fn by_preference(n: usize, live: &SiteSet, prefer: &[SiteId]) -> Self {
         let rest = prefer.len() as u64 + 1;
         let mut prices: Vec<_> =
             SiteId::all(n).map(|site| live.contains(site).then_some(rest)).collect();
@@ -21,21 +51,30 @@ impl Prices {
     }
 
     /// The price of `site`; `None` if it is dead or unknown.
-    pub(crate) fn of(&self, site: SiteId) -> Option<u64> {
+    pub fn of(&self, site: SiteId) -> Option<u64> {
         self.0.get(site.index()).copied().flatten()
     }
 
     /// What all of `sites` cost together; `None` if one of them is dead.
-    pub(crate) fn total(&self, sites: impl IntoIterator<Item = SiteId>) -> Option<u64> {
+    pub fn total(&self, sites: impl IntoIterator<Item = SiteId>) -> Option<u64> {
         sites.into_iter().map(|site| self.of(site)).sum()
     }
 
-    /// The live sites, cheapest first.
-    pub(crate) fn cheapest(&self) -> Vec<SiteId> {
-        let mut sites: Vec<_> =
-            SiteId::all(self.0.len()).filter(|site| self.of(*site).is_some()).collect();
+    /// The prices of some sites in a row, as those of a cluster of their own.
+    pub(crate) fn part(&self, sites: std::ops::Range<usize>) -> Self {
+        Self(sites.map(|at| self.of(SiteId::new(at))).collect())
+    }
+
+    /// The live ones of `sites`, cheapest first.
+    pub(crate) fn sorted(&self, sites: impl IntoIterator<Item = SiteId>) -> Vec<SiteId> {
+        let mut sites: Vec<_> = sites.into_iter().filter(|site| self.of(*site).is_some()).collect();
         sites.sort_by_key(|site| (self.of(*site), *site));
         sites
+    }
+
+    /// The cheapest live one of `sites`, and what it costs.
+    pub(crate) fn least(&self, sites: impl IntoIterator<Item = SiteId>) -> Option<(u64, SiteId)> {
+        sites.into_iter().filter_map(|site| Some((self.of(site)?, site))).min()
     }
 }
 

@@ -43,6 +43,18 @@ impl Shape {
         Self::Rows(rows.into_iter().map(row).collect())
     }
 
+    /// The same layout with other parts in the place of its sites.
+    pub(crate) fn map(self, part: &impl Fn(SiteId) -> Shape) -> Shape {
+        let each = |parts: Vec<Shape>| parts.into_iter().map(|shape| shape.map(part)).collect();
+        match self {
+            Self::Site(site) => part(site),
+            Self::Group(parts) => Self::Group(each(parts)),
+            Self::Ring(parts) => Self::Ring(each(parts)),
+            Self::Rows(rows) => Self::Rows(rows.into_iter().map(each).collect()),
+            Self::Tree(root, below) => Self::Tree(Box::new(root.map(part)), each(below)),
+        }
+    }
+
     /// Its sites, in the order in which they are laid out.
     pub fn sites(&self) -> Vec<SiteId> {
         match self {

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use crate::measure::{self, LoadBounds};
-use crate::{QuorumError, Shape, SiteId, SiteSet};
+use crate::{Prices, QuorumError, Shape, SiteId, SiteSet};
 
 /// A quorum system over the sites `0..n`: sets of sites of which any two meet.
 ///
@@ -48,7 +48,12 @@ pub trait QuorumSystem: Debug + Send + Sync {
     /// wins. ([`Weighted`](crate::Weighted) votes are picked greedily, and say what that promises.)
     /// The same question always gets the same answer. Sites the cluster does not have are
     /// passed over.
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet>;
+    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
+        self.cheapest(&Prices::by_preference(self.n(), live, prefer))
+    }
+
+    /// The quorum whose members together cost least; `None` if no quorum is live.
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet>;
 
     /// The quorum of `site`: its own when all are up, the nearest live one otherwise.
     ///
@@ -65,7 +70,26 @@ pub trait QuorumSystem: Debug + Send + Sync {
     /// [`QuorumError::TooLarge`] where there is no formula and the search for the smallest set that
     /// hits every quorum would take too long.
     fn resilience(&self) -> Result<usize, QuorumError> {
-        measure::resilience_by_search(self)
+        let fewest = self.transversal(&vec![1; self.n()])?;
+        Ok(usize::try_from(fewest).expect("at most all sites") - 1)
+    }
+
+    /// What the cheapest sites cost that together hit every quorum: who stops them all stops the
+    /// system. There is one cost for each site, and none is 0.
+    ///
+    /// # Errors
+    ///
+    /// [`QuorumError::TooLarge`] where there is no formula and the search would take too long.
+    fn transversal(&self, costs: &[u64]) -> Result<u64, QuorumError> {
+        measure::transversal_by_search(self, costs)
+    }
+
+    /// What the heaviest quorum of the minimal form weighs, given a weight for each site.
+    ///
+    /// Looks at all quorums where there is no formula.
+    fn heaviest(&self, weights: &[u64]) -> u64 {
+        let weight = |quorum: SiteSet| quorum.iter().map(|site| weights[site.index()]).sum();
+        self.quorums().map(weight).max().unwrap_or(0)
     }
 
     /// The probability that a quorum is live when each site is up with its own probability in `up`,

@@ -35,7 +35,7 @@ impl QuorumLine {
     ///
     /// [`QuorumError::Line`], which says what was expected.
     pub fn parse(line: usize, text: &str) -> Result<Option<QuorumLine>, QuorumError> {
-        let text = text.split('#').next().unwrap_or_default().trim();
+        let text = without_comment(text);
         let expected = |form: &str| wrong(line, format!("expected {form}, found `{text}`"));
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word {
@@ -45,14 +45,7 @@ impl QuorumLine {
                 let (site, members) =
                     rest.split_once(':').ok_or_else(|| expected("`quorum S: A B C`"))?;
                 let owner = site_id(line, site.trim())?;
-                let members: SiteSet = members
-                    .split_whitespace()
-                    .map(|member| site_id(line, member))
-                    .collect::<Result<_, _>>()?;
-                if members.is_empty() {
-                    return Err(expected("the members of the quorum after the colon"));
-                }
-                Ok(Some(QuorumLine::Quorum(owner, members)))
+                Ok(Some(QuorumLine::Quorum(owner, quorum(line, text, members)?)))
             }
             _ => Err(expected("`sites N` or `quorum S: A B C`")),
         }
@@ -103,7 +96,23 @@ impl FromStr for Listed {
     }
 }
 
-fn wrong(line: usize, message: String) -> QuorumError {
+/// What a line says before any comment.
+pub(crate) fn without_comment(text: &str) -> &str {
+    text.split('#').next().unwrap_or_default().trim()
+}
+
+/// The members that stand behind the colon of a line.
+pub(crate) fn quorum(line: usize, text: &str, members: &str) -> Result<SiteSet, QuorumError> {
+    let members = members.split_whitespace().map(|member| site_id(line, member));
+    let members: SiteSet = members.collect::<Result<_, _>>()?;
+    if members.is_empty() {
+        let expected = "expected the members of the quorum after the colon";
+        return Err(wrong(line, format!("{expected}, found `{text}`")));
+    }
+    Ok(members)
+}
+
+pub(crate) fn wrong(line: usize, message: String) -> QuorumError {
     QuorumError::Line { line, message }
 }
 
@@ -111,8 +120,8 @@ fn site_id(line: usize, text: &str) -> Result<SiteId, QuorumError> {
     number(line, text).map(|site| SiteId::new(site - 1))
 }
 
-/// A site, or a number of sites: both go from 1 to the most there may be.
-fn number(line: usize, text: &str) -> Result<usize, QuorumError> {
+/// A site, or a number of sites or units: all go from 1 to the most there may be.
+pub(crate) fn number(line: usize, text: &str) -> Result<usize, QuorumError> {
     match text.parse() {
         Ok(number) if (1..=SITES_MAX).contains(&number) => Ok(number),
         _ => Err(wrong(line, format!("expected a number from 1 to {SITES_MAX}, found `{text}`"))),

@@ -1,9 +1,9 @@
 //! Thresholds: any so many of the sites; majorities first of all.
 
+use crate::coalitions::{Coalitions, reach};
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::{Prices, from_site, nearest};
-use crate::weighted::{Coalitions, reach};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::price::{from_site, nearest};
+use crate::{Prices, QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 
 /// Any `size` of the sites, whichever they are, where that is more than half.
 ///
@@ -81,8 +81,8 @@ impl QuorumSystem for Threshold {
         self.size
     }
 
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        let sites = Prices::new(self.n, live, prefer).cheapest();
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+        let sites = prices.sorted(SiteId::all(self.n));
         Some(sites.get(..self.size)?.iter().copied().collect())
     }
 
@@ -94,8 +94,17 @@ impl QuorumSystem for Threshold {
         nearest(self, site, from_site(site, self.n).take(self.size).collect(), live)
     }
 
-    fn resilience(&self) -> Result<usize, QuorumError> {
-        Ok(self.n - self.size)
+    fn heaviest(&self, weights: &[u64]) -> u64 {
+        let mut weights = weights.to_vec();
+        weights.sort_unstable_by(|a, b| b.cmp(a));
+        weights[..self.size].iter().sum()
+    }
+
+    /// One site more than can be spared.
+    fn transversal(&self, costs: &[u64]) -> Result<u64, QuorumError> {
+        let mut costs = costs.to_vec();
+        costs.sort_unstable();
+        Ok(costs[..=self.n - self.size].iter().sum())
     }
 
     fn availability(&self, up: &[f64]) -> Result<f64, QuorumError> {

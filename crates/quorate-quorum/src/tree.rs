@@ -1,8 +1,8 @@
 //! The tree: a path from the root to a leaf, with detours around dead nodes.
 
 use crate::measure::{self, LoadBounds};
-use crate::price::{Prices, nearest};
-use crate::{QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
+use crate::price::nearest;
+use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// A path from the root of a tree to a leaf (Agrawal & El Abbadi 1991).
 ///
@@ -185,8 +185,8 @@ impl QuorumSystem for Tree {
         })
     }
 
-    fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        let best = self.ways(&Prices::new(self.n, live, prefer));
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+        let best = self.ways(prices);
         best[0]?;
         let (mut quorum, mut open) = (SiteSet::new(), vec![0]);
         while let Some(node) = open.pop() {
@@ -208,9 +208,11 @@ impl QuorumSystem for Tree {
         nearest(self, site, self.path(site.index()), live)
     }
 
-    /// No tie is possible, so the smallest sets that hit every quorum are the smallest quorums.
-    fn resilience(&self) -> Result<usize, QuorumError> {
-        Ok(self.min_size() - 1)
+    /// No tie is possible, so the sets that hit every quorum are those that contain one.
+    fn transversal(&self, costs: &[u64]) -> Result<u64, QuorumError> {
+        let prices = Prices::of_all(costs);
+        let best = self.ways(&prices)[0].expect("all sites are live");
+        Ok(best.0)
     }
 
     fn availability(&self, up: &[f64]) -> Result<f64, QuorumError> {

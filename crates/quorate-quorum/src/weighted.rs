@@ -1,8 +1,11 @@
 //! Weighted voting: more than half of the votes.
 
+use fixedbitset::FixedBitSet;
+
+use crate::coalitions::{Coalitions, reach};
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::{Prices, from_site, nearest};
-use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
+use crate::price::{from_site, nearest};
+use crate::{Prices, QuorumError, QuorumSystem, Reads, SiteId, SiteSet, check_sites};
 
 /// The most votes that all sites may have together, so that exact answers stay within reach.
 pub const VOTES_MAX: usize = 1 << 17;
@@ -21,8 +24,10 @@ pub const VOTES_MAX: usize = 1 << 17;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weighted {
     votes: Vec<usize>,
-    /// The least sum of votes that is more than half.
+    /// The votes that win: more than half.
     need: usize,
+    /// The votes that are enough to read: as many as meet every winner.
+    read: usize,
 }
 
 impl Weighted {
@@ -38,10 +43,41 @@ impl Weighted {
             Ok(0) => Err(QuorumError::NoVotes),
             Ok(total) if total <= VOTES_MAX => {
                 let votes = votes.iter().map(|votes| *votes as usize).collect();
-                Ok(Self { votes, need: total / 2 + 1 })
+                let need = total / 2 + 1;
+                Ok(Self { votes, need, read: total + 1 - need })
             }
             _ => Err(QuorumError::TooManyVotes(total)),
         }
+    }
+
+    /// Voting in which `write` votes win and `read` are enough to read: fewer for readers, if more
+    /// for writers.
+    ///
+    /// ```
+    /// use quorate_quorum::{QuorumSystem, Reads, Weighted};
+    /// let system = Weighted::with_reads(&[1; 5], 2, 4)?;
+    /// assert_eq!((system.read_size(), system.min_size()), (2, 4));
+    ///
+    /// let error = Weighted::with_reads(&[1; 5], 2, 3).unwrap_err().to_string();
+    /// assert_eq!(error, "2 of 5 votes cannot be what reads if 3 write: take 3 to 5");
+    /// # Ok::<(), quorate_quorum::QuorumError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new), or `write` is not above half or above all votes, or `read` does
+    /// not meet every `write` or is above all votes.
+    pub fn with_reads(votes: &[u32], read: usize, write: usize) -> Result<Self, QuorumError> {
+        let plain = Self::new(votes)?;
+        let total = plain.total();
+        let (least_read, least_write) = (total + 1 - write.min(total), plain.need);
+        if !(least_write..=total).contains(&write) {
+            return Err(QuorumError::BadWrite { write, least: least_write, total });
+        }
+        if !(least_read..=total).contains(&read) {
+            return Err(QuorumError::BadRead { read, write, least: least_read, total });
+        }
+        Ok(Self { need: write, read, ..plain })
     }
 
     /// One vote each, and for even `n` two for the first site, so that no tie is possible.
@@ -71,6 +107,49 @@ impl Weighted {
         let mut votes = self.votes.clone();
         votes.sort_unstable_by(|a, b| b.cmp(a));
         votes
+    }
+
+    /// The fewest sites that together have `need` votes.
+    fn fewest(&self, need: usize) -> usize {
+        let mut sum = 0;
+        let short = self.descending().into_iter().take_while(|votes| {
+            let short = sum < need;
+            sum += votes;
+            short
+        });
+        short.count()
+    }
+
+    /// The cheapest of `sites`, each with its cost, that together have `need` votes.
+    fn win(
+        &self,
+        need: usize,
+        sites: impl Iterator<Item = (SiteId, u64)>,
+    ) -> Option<(u64, SiteSet)> {
+        // The least cost of each sum, where all above `need` count as that; and for each site in
+        // which sums it was taken last.
+        let mut best: Vec<Option<u64>> = vec![None; need + 1];
+        best[0] = Some(0);
+        let mut taken: Vec<(SiteId, FixedBitSet)> = Vec::new();
+        for (site, cost) in sites.filter(|(site, _)| self.votes(*site) > 0) {
+            let mut sums = FixedBitSet::with_capacity(need + 1);
+            for sum in (1..=need).rev() {
+                let with = best[sum.saturating_sub(self.votes(site))].map(|before| before + cost);
+                if with.is_some_and(|with| best[sum].is_none_or(|without| with < without)) {
+                    best[sum] = with;
+                    sums.insert(sum);
+                }
+            }
+            taken.push((site, sums));
+        }
+        let (cost, mut sum, mut members) = (best[need]?, need, SiteSet::new());
+        for (site, sums) in taken.into_iter().rev() {
+            if sums.contains(sum) {
+                members.insert(site);
+                sum = sum.saturating_sub(self.votes(site));
+            }
+        }
+        Some((cost, members))
     }
 
     /// Takes sites of `order` until they win, then drops from the end whom the others can spare;
@@ -120,13 +199,7 @@ impl QuorumSystem for Weighted {
     }
 
     fn min_size(&self) -> usize {
-        let mut sum = 0;
-        let short = self.descending().into_iter().take_while(|votes| {
-            let short = sum < self.need;
-            sum += votes;
-            short
-        });
-        short.count()
+        self.fewest(self.need)
     }
 
     /// The most members of a quorum that can spare none.
@@ -152,7 +225,15 @@ impl QuorumSystem for Weighted {
     /// So no quorum lies among earlier sites of `prefer`, and none inside the one returned; a sum
     /// of places below this one is possible where votes differ.
     fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-        self.gather(Prices::new(self.n(), live, prefer).cheapest(), None)
+        let prices = Prices::by_preference(self.n(), live, prefer);
+        self.gather(prices.sorted(SiteId::all(self.n())), None)
+    }
+
+    /// Exactly the cheapest, other than [`pick`](Self::pick): it weighs all sums of votes, which
+    /// takes time in proportion to sites times votes.
+    fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+        let live = SiteId::all(self.n()).filter_map(|site| Some((site, prices.of(site)?)));
+        Some(self.win(self.need, live)?.1)
     }
 
     /// `site` and those that follow it in a circle, until they win.
@@ -173,6 +254,13 @@ impl QuorumSystem for Weighted {
         Ok(spared.count())
     }
 
+    /// The rest must no longer win.
+    fn transversal(&self, costs: &[u64]) -> Result<u64, QuorumError> {
+        let all = SiteId::all(self.n()).zip(costs.iter().copied());
+        let stopped = self.win(self.total() - self.need + 1, all);
+        Ok(stopped.expect("all sites together are enough").0)
+    }
+
     fn availability(&self, up: &[f64]) -> Result<f64, QuorumError> {
         measure::check_probabilities(self.n(), up)?;
         Ok(reach(self.need, self.votes.iter().copied().zip(up.iter().copied())))
@@ -185,71 +273,26 @@ impl QuorumSystem for Weighted {
     }
 }
 
-/// The probability that `need` votes are up, given each site's votes and its probability.
-pub(crate) fn reach(need: usize, sites: impl IntoIterator<Item = (usize, f64)>) -> f64 {
-    let mut exactly = vec![0.0; need];
-    exactly[0] = 1.0;
-    let mut reached = 0.0;
-    for (votes, up) in sites.into_iter().filter(|(votes, _)| *votes > 0) {
-        reached += up * exactly[need.saturating_sub(votes)..].iter().sum::<f64>();
-        for sum in (0..need).rev() {
-            let before = if sum >= votes { exactly[sum - votes] } else { 0.0 };
-            exactly[sum] = exactly[sum] * (1.0 - up) + before * up;
-        }
-    }
-    reached.min(1.0) // sums of rounded terms may exceed it a little
-}
-
-/// All minimal winning sets: each site in the order of falling votes is taken or not, until the
-/// last one taken wins. It has the fewest votes of all members, so none can be spared.
-pub(crate) struct Coalitions {
-    /// Sites with a vote, the most first.
-    order: Vec<(SiteId, usize)>,
-    /// The votes from each place of `order` to its end.
-    after: Vec<usize>,
-    need: usize,
-    taken: Vec<usize>,
-    sum: usize,
-    next: usize,
-}
-
-impl Coalitions {
-    pub(crate) fn new(votes: &[usize], need: usize) -> Self {
-        let mut order: Vec<_> = SiteId::all(votes.len()).zip(votes.iter().copied()).collect();
-        order.retain(|(_, votes)| *votes > 0);
-        order.sort_by_key(|(site, votes)| (std::cmp::Reverse(*votes), *site));
-        let mut after = vec![0; order.len() + 1];
-        for place in (0..order.len()).rev() {
-            after[place] = after[place + 1] + order[place].1;
-        }
-        Self { need, order, after, taken: Vec::new(), sum: 0, next: 0 }
+impl Reads for Weighted {
+    fn is_read_quorum(&self, set: &SiteSet) -> bool {
+        set.iter().map(|site| self.votes(site)).sum::<usize>() >= self.read
     }
 
-    fn untake(&mut self) -> Option<()> {
-        let last = self.taken.pop()?;
-        self.sum -= self.order[last].1;
-        self.next = last + 1;
-        Some(())
+    fn read_quorums(&self) -> Box<dyn Iterator<Item = SiteSet> + '_> {
+        Box::new(Coalitions::new(&self.votes, self.read))
     }
-}
 
-impl Iterator for Coalitions {
-    type Item = SiteSet;
+    fn read_size(&self) -> usize {
+        self.fewest(self.read)
+    }
 
-    fn next(&mut self) -> Option<SiteSet> {
-        loop {
-            if self.sum + self.after[self.next] < self.need {
-                self.untake()?;
-                continue;
-            }
-            self.taken.push(self.next);
-            self.sum += self.order[self.next].1;
-            self.next += 1;
-            if self.sum >= self.need {
-                let quorum = self.taken.iter().map(|place| self.order[*place].0).collect();
-                self.untake()?;
-                return Some(quorum);
-            }
-        }
+    fn pick_read(&self, prices: &Prices) -> Option<SiteSet> {
+        let live = SiteId::all(self.n()).filter_map(|site| Some((site, prices.of(site)?)));
+        Some(self.win(self.read, live)?.1)
+    }
+
+    fn read_availability(&self, up: &[f64]) -> Result<f64, QuorumError> {
+        measure::check_probabilities(self.n(), up)?;
+        Ok(reach(self.read, self.votes.iter().copied().zip(up.iter().copied())))
     }
 }

@@ -13,6 +13,8 @@ pub enum Shape {
     Kind(String, usize),
     /// A quorum for each site; a site without one cannot ask.
     Listed(Vec<Option<SiteSet>>),
+    /// Quorums for each number of units, in lines like `h=2: 1 2 3`.
+    ByUnits(String),
 }
 
 /// The quorums of a cluster, as far as one must know them whatever the protocol.

@@ -29,6 +29,12 @@ fn mix(k: usize) -> Claims<Claim> {
     Claims::each((1..=k).map(|h| vec![claim(h, k)]).collect())
 }
 
+/// The same by sites that all want to know which units they have.
+fn numbered(k: usize) -> Claims<Claim> {
+    let numbered = |h| Claim { numbered: true, ..claim(h, k) };
+    Claims::each((1..=k).map(|h| vec![numbered(h)]).collect())
+}
+
 fn plan<P>(arbiters: Arbiters, options: P::Options) -> Plan<P>
 where
     P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
@@ -85,6 +91,19 @@ fn several_claims_of_a_site_at_once_are_clean() {
     let plan = plan::<Pool>(Arbiters::uniform(5, 4).unwrap(), Options::default());
     let plan = Plan { claims: mix(4).at_once(3), requests: vec![6; 5], gives_up: 3, ..plan };
     assert_clean(&plan, 300);
+}
+
+/// No unit is had twice, a unit's fences grow, and every round of names ends.
+#[test]
+fn units_with_numbers_are_clean() {
+    let mixed = Faults { lose: 6, silent: 6, crash: 2, ..NOTHING };
+    for (n, k) in [(3, 3), (5, 3), (7, 4)] {
+        for faults in [None, Some(mixed)] {
+            let plan = plan::<Pool>(Arbiters::uniform(n, k).unwrap(), Options::default());
+            let claims = numbered(k).at_once(2);
+            assert_clean(&Plan { claims, faults, gives_up: 2, ..plan }, 300);
+        }
+    }
 }
 
 #[test]
@@ -148,6 +167,42 @@ fn a_seed_shows_what_each_repair_is_for() {
         let broken = |seed| run(&plan, seed, &mut Unwatched).breach.map(|breach| breach.property);
         assert!((0..20_000).any(|seed| broken(seed) == Some(property)), "{undone}");
     }
+}
+
+#[test]
+fn a_seed_shows_what_each_repair_of_numbers_is_for() {
+    for (undone, property) in [(Erratum::Unnamed, "exclusion")] {
+        let options = (Options::default(), undone);
+        let plan = plan::<Unrepaired>(Arbiters::uniform(5, 3).unwrap(), options);
+        let faults = Some(Faults { lose: 8, silent: 8, crash: 1, ..NOTHING });
+        let plan = Plan { faults, claims: numbered(3), requests: vec![3; 5], ..plan };
+        let broken = |seed| run(&plan, seed, &mut Unwatched).breach.map(|breach| breach.property);
+        assert!((0..20_000).any(|seed| broken(seed) == Some(property)), "{undone}");
+    }
+}
+
+/// Undoing it breaks nothing, but a holder that loses a session has less to rest on.
+#[test]
+fn more_grants_are_lost_if_permissions_that_come_inside_do_not_count() {
+    fn lost<P>(options: P::Options) -> u64
+    where
+        P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
+    {
+        let plan = plan::<P>(Arbiters::uniform(5, 3).unwrap(), options);
+        let faults = Some(Faults { lose: 30, silent: 30, ..NOTHING });
+        let claims = Claims::each(vec![vec![claim(2, 3)], vec![claim(3, 3)]]);
+        let (think, inside) = (Span::UpTo(4 * T), Span::UpTo(60 * T));
+        let plan = Plan { faults, claims, think, inside, ..plan };
+        let run = |seed| {
+            let outcome = run(&plan, seed, &mut Unwatched);
+            assert_eq!(outcome.breach, None, "seed {seed}");
+            outcome.tally.lost
+        };
+        (0..300).map(run).sum()
+    }
+    let with = lost::<Pool>(Options::default());
+    let without = lost::<Unrepaired>((Options::default(), Erratum::DropInside));
+    assert!(without > with + 200, "{without}, and {with} with the repair");
 }
 
 #[test]

@@ -115,7 +115,8 @@ fn bad_claims_and_quorums_of_a_pool_are_named() {
         ),
         (
             "protocol pool\nsites 3\nquorum grid\n1 acquires 1 of 2",
-            "line 3: unknown quorums for a pool `grid`; known: uniform, improved, plain",
+            "line 3: no arbiters are called `grid`; known: uniform, improved, plain, cube, \
+             improved-cube, full-cube, plain-cube, space, cyclic",
         ),
     ];
     for (text, expected) in cases {

@@ -169,7 +169,7 @@ impl Visitor for Start<'_> {
             gives_up: cluster.gives_up(),
             delay,
             skew: args.skew,
-            order: args.budget.order::<P>(&args.order)?,
+            order: args.budget.order::<P>(&args.order, args.budget.given().is_some())?,
             faults: args.budget.given().map(|_| args.budget.faults()),
         };
         let simulation = Simulation { args, cluster: &cluster };

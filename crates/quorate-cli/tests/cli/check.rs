@@ -22,12 +22,55 @@ const ALL_OF_THREE: &str = "quorum 1: 1 2 3\nquorum 2: 1 2 3\nquorum 3: 1 2 3\n"
 
 #[test]
 fn a_complete_search_names_every_property_and_exits_0() {
-    let done = quorate("check mutex");
-    assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
-    for property in quorate_sim::PROPERTIES {
-        assert!(done.out.contains(property), "{}", done.out);
+    let pool = quorate_with("check pool --claims", &["1 of 2; 2 of 2"]);
+    let group = quorate_with("check group --claims", &["a; a b; b"]);
+    for (done, others) in [
+        (quorate("check mutex"), &["no blocking", "units"][..]),
+        (pool, &["no blocking"]),
+        (group, &["units"]),
+    ] {
+        assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
+        assert!(done.out.contains("complete"), "{}", done.out);
+        for property in quorate_sim::PROPERTIES {
+            let named = done.out.contains(property);
+            assert_eq!(named, !others.contains(&property), "{property}: {}", done.out);
+        }
     }
-    assert!(done.out.contains("complete"), "{}", done.out);
+}
+
+#[test]
+fn pools_are_claimed_in_units() {
+    let claims =
+        |line: &str, claims: &str| quorate_with(&format!("check pool {line} --claims"), &[claims]);
+    assert_eq!(
+        claims("--requests 1,1,0 --at-once 2", "1 of 2, 2 of 2; 1 of 2 numbered").code,
+        Some(0)
+    );
+    quorate("check pool").refused(&["--claims", "`3 of 8`"]);
+    claims("", "9 of 8").refused(&["--claims", "invalid units: 9 of 8"]);
+    claims("", "x of 8").refused(&["`x`", "`3 of 8`"]);
+    claims("", "1 of 2; 1 of 3").refused(&["one size", "2", "3"]);
+    claims("--quorum nosuch", "1 of 2").refused(&["nosuch", "uniform", "space"]);
+    claims("--at-once 0", "1 of 2").refused(&["--at-once"]);
+    quorate("check mutex --at-once 2").refused(&["--at-once", "one claim"]);
+    let quorums = file("check_by_units.txt", "sites 3\nh=1: 1 2 3\nh=2: 1 2\nh=2: 2 3\n");
+    let by_units = format!("--quorum {quorums}");
+    assert_eq!(claims(&by_units, "1 of 2; 2 of 2").code, Some(0));
+    claims(&by_units, "1 of 3").refused(&["2 units", "3"]);
+    quorate(&format!("check mutex {by_units}")).refused(&["pools"]);
+}
+
+#[test]
+fn channels_need_not_keep_the_order_where_a_protocol_allows_it() {
+    let line = "check pool --requests 1,1,0 --order any --budget duplicate=1";
+    let claims = ["--claims", "2 of 2; 1 of 2"];
+    let clean = quorate_with(&format!("{line} --option unordered=on"), &claims);
+    assert_eq!(clean.code, Some(0), "{}", clean.out);
+    assert_eq!(quorate_with(line, &claims).code, Some(1), "somebody must remember what is over");
+    quorate("check mutex --order any").refused(&["any", "fifo"]);
+    quorate("check mutex --order backwards").refused(&["backwards", "fifo", "any"]);
+    quorate("check mutex --budget duplicate=1").refused(&["duplicate", "--order any"]);
+    quorate_with("check pool --site --order any", &claims).refused(&["sessions", "fifo"]);
 }
 
 #[test]
@@ -98,12 +141,6 @@ fn sessions_can_end_within_a_budget() {
     quorate("check mutex --budget lose=1").refused(&["--site"]);
     quorate("check mutex --site --budget fire=1").refused(&["fire", "lose, silent, crash"]);
     quorate("check mutex --site --budget lose").refused(&["NAME=NUMBER"]);
-}
-
-#[test]
-fn what_is_not_built_yet_is_refused() {
-    quorate("check mutex --order any").refused(&["any", "fifo"]);
-    assert_eq!(quorate("check mutex --requests 1,0,0 --order fifo").code, Some(0));
 }
 
 #[test]

@@ -12,7 +12,8 @@ use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use super::queue::Status;
 use super::{Claim, Grant, Message, Options, Pool};
 use crate::{
-    Basis, ClaimId, Clock, Effect, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation,
+    Basis, ClaimId, Clock, Effect, Fences, Input, Out, Protocol, Shared, Tick, Ticket, View,
+    Violation,
 };
 
 /// A repair that can be undone, or an error that can be made: by its number in
@@ -37,6 +38,8 @@ pub enum Erratum {
     N3,
     /// A newcomer is lent to although there is no room for all before it.
     N4,
+    /// An arbiter does not tell its clock to those it lends to.
+    ClockUntold,
     /// A session that a requester loses is over for the arbiter half of its site too.
     BothHalves,
     /// A request whose session ended is never let in again.
@@ -47,6 +50,12 @@ pub enum Erratum {
     CeilVolatile,
     /// A request that waits for a fence does not look again when a session is lost.
     NoRecheck,
+    /// Whoever has permissions takes the lowest numbers, without a round of names.
+    Unnamed,
+    /// An arbiter that replaces another does not learn which units it vouches for.
+    ReplacementUnnamed,
+    /// Who was asked to give back while it named its units forgets it.
+    RecallForgotten,
     /// A request from inside waits its turn like any other.
     HeldInOrder,
     /// Those that have what a request from inside needs are not asked for it.
@@ -61,7 +70,8 @@ impl Erratum {
         [Erratum::E1, Erratum::E2, Erratum::E3, Erratum::E4, Erratum::E5];
 
     /// Errors the paper does not make, but a reader might.
-    pub const MUTANTS: [Erratum; 4] = [Erratum::N1, Erratum::N2, Erratum::N3, Erratum::N4];
+    pub const MUTANTS: [Erratum; 5] =
+        [Erratum::N1, Erratum::N2, Erratum::N3, Erratum::N4, Erratum::ClockUntold];
 
     /// Those of sessions that end.
     pub const SESSIONS: [Erratum; 5] = [
@@ -72,6 +82,10 @@ impl Erratum {
         Erratum::NoRecheck,
     ];
 
+    /// Those of units with numbers.
+    pub const NUMBERS: [Erratum; 3] =
+        [Erratum::Unnamed, Erratum::ReplacementUnnamed, Erratum::RecallForgotten];
+
     /// Those without which nothing breaks, but more grants are lost.
     pub const SURVIVAL: [Erratum; 3] =
         [Erratum::HeldInOrder, Erratum::NoRecall, Erratum::DropInside];
@@ -79,7 +93,7 @@ impl Erratum {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Erratum> {
         let paper = Self::PAPER.into_iter().chain(Self::MUTANTS);
-        paper.chain(Self::SESSIONS).chain(Self::SURVIVAL)
+        paper.chain(Self::SESSIONS).chain(Self::NUMBERS).chain(Self::SURVIVAL)
     }
 }
 
@@ -202,7 +216,9 @@ impl Unrepaired {
                 arbiter.queue.remove(*ticket);
                 return None;
             }
+            (Erratum::ClockUntold, Message::Ok { clock, .. }) => *clock = 0,
             (Erratum::HeldInOrder, Message::Request { held, .. }) => *held = false,
+            (Erratum::ReplacementUnnamed, Message::Request { numbers, .. }) => numbers.clear(),
             (Erratum::DropInside, Message::Ok { ticket, .. }) => {
                 let request = self.pool.requester.requests.get(&ticket.claim)?;
                 if request.ticket == *ticket && request.inside.is_some() {
@@ -228,6 +244,21 @@ impl Unrepaired {
             (Erratum::N4, Input::Deliver(_, Message::Request { ticket, .. })) => {
                 arbiter.lend_and_take_back(site, *ticket, out);
             }
+            (Erratum::Unnamed, _) => self.take_numbers(site, out),
+            (Erratum::ReplacementUnnamed, Input::Deliver(from, Message::Ok { ticket, .. })) => {
+                let request = self.pool.requester.request(*ticket);
+                if let Some(request) = request.filter(|request| request.inside.is_some())
+                    && let Some(permission) = request.permissions.get_mut(from)
+                {
+                    permission.names.agree();
+                }
+            }
+            (Erratum::RecallForgotten, Input::Deliver(from, Message::Cancel { ticket, .. })) => {
+                let request = self.pool.requester.request(*ticket);
+                if let Some(permission) = request.and_then(|r| r.permissions.get_mut(from)) {
+                    permission.names.recalled = false;
+                }
+            }
             (Erratum::NoRecall, Input::Deliver(_, Message::Request { held: true, .. })) => {
                 arbiter.recall_nobody_inside_the_prefix(out);
             }
@@ -237,6 +268,24 @@ impl Unrepaired {
             Effect::Persist(_) => self.undone != Erratum::CeilVolatile,
             _ => true,
         });
+    }
+}
+
+impl Unrepaired {
+    /// Takes every name for noted, and tells nobody.
+    fn take_numbers(&mut self, site: &Shared, out: &mut Out<Pool>) {
+        loop {
+            let mut named = None;
+            out.retain(|effect| match effect {
+                Effect::Send(to, Message::Name { ticket, .. }) => {
+                    named = Some((*to, *ticket));
+                    false
+                }
+                _ => true,
+            });
+            let Some(named) = named else { return };
+            self.pool.requester.on_named(site, named, Fences::default(), out);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The requester half when units have numbers: a round of names, after the permissions.
 //!
-//! The members of the quorum are asked one by one, in increasing order of their sites. Asking all at
-//! once would be safe too, but two requests could refuse each other for ever.
+//! The members of the quorum are asked one by one, in increasing order of their sites. Asking all
+//! at once would be safe too, but two requests could refuse each other for ever.
 
 use std::collections::BTreeSet;
 
@@ -15,23 +15,36 @@ use crate::{Fences, Out, Shared, Ticket};
 /// What is known of the names at one arbiter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Names {
-    /// Whether it was asked to note our present choice, and has not answered yet.
-    asked: bool,
+    /// What it has to say to our present choice.
+    answer: Answer,
     /// How many answers to former choices are still to come before that one's.
     void: u32,
-    /// Whether it has noted our present choice.
-    pub(super) agreed: bool,
     /// Whether it may have noted some choice of ours.
     noted: bool,
     /// What others had named there when it refused.
     taken: BTreeSet<u32>,
+    /// Whether it asked for its units while we named ours.
+    pub(super) recalled: bool,
+}
+
+/// What an arbiter says to a choice of numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Answer {
+    /// It was not asked.
+    #[default]
+    None,
+    /// It was asked, and has not agreed.
+    Asked,
+    /// It has noted them.
+    Agreed,
 }
 
 impl Names {
     /// What there is to know at first. An arbiter that is asked from inside lends with our names
     /// noted.
     pub(super) fn new(inside: bool) -> Self {
-        Self { agreed: inside, ..Self::default() }
+        let answer = if inside { Answer::Agreed } else { Answer::None };
+        Self { answer, ..Self::default() }
     }
 
     /// The units were given back, and with them goes what was noted.
@@ -42,8 +55,18 @@ impl Names {
 
     /// Whatever is answered from now on to what was asked before is void.
     fn forget_choice(&mut self) {
-        self.void += u32::from(std::mem::take(&mut self.asked));
-        self.agreed = false;
+        self.void += u32::from(self.answer == Answer::Asked);
+        self.answer = Answer::None;
+    }
+
+    /// The arbiter knows which units are ours.
+    pub(super) fn agree(&mut self) {
+        self.answer = Answer::Agreed;
+    }
+
+    /// Whether the arbiter knows which units are ours.
+    pub(super) fn is_agreed(&self) -> bool {
+        self.answer == Answer::Agreed
     }
 }
 
@@ -57,8 +80,7 @@ impl Requester {
         out: &mut Out<Pool>,
     ) {
         let Some(permission) = self.answered(arbiter, ticket, out) else { return };
-        permission.names.agreed = true;
-        permission.names.asked = false;
+        permission.names.agree();
         permission.raise_fences(fences);
         self.try_to_enter(site, ticket.claim, out);
     }
@@ -72,15 +94,15 @@ impl Requester {
         by_others: &BTreeSet<u32>,
         out: &mut Out<Pool>,
     ) {
+        let inside = self.request(ticket).is_some_and(|request| request.inside.is_some());
         let Some(permission) = self.answered(arbiter, ticket, out) else { return };
-        permission.names.taken.clone_from(by_others);
-        let request = self.requests.get_mut(&ticket.claim).expect("it was there a moment ago");
-        if request.inside.is_some() {
+        if inside {
+            // It is not asked again, and does not count.
             return out.ignore("it is inside without that permission");
         }
-        if let Some(permission) = request.permissions.get_mut(&arbiter) {
-            permission.names.asked = false;
-        }
+        permission.names.taken.clone_from(by_others);
+        permission.names.answer = Answer::None;
+        let request = self.request(ticket).expect("it was there a moment ago");
         request.choose_again(by_others);
         self.try_to_enter(site, ticket.claim, out);
     }
@@ -108,11 +130,6 @@ impl Requester {
 }
 
 impl Request {
-    /// Whether it gives nothing back any more: it has all it needs, and its names will be noted.
-    pub(super) fn is_settled(&self) -> bool {
-        self.inside.is_some() || self.choice.is_some()
-    }
-
     /// The numbers it has chosen, or none if it needs none.
     pub(super) fn numbers(&self) -> BTreeSet<u32> {
         self.choice.clone().unwrap_or_default()
@@ -130,10 +147,10 @@ impl Request {
             return true;
         }
         let mut held = self.permissions.iter_mut().filter(|(_, permission)| permission.held);
-        let next = held.find(|(_, permission)| !permission.names.agreed);
+        let next = held.find(|(_, permission)| !permission.names.is_agreed());
         let Some((&arbiter, permission)) = next else { return true };
-        if !permission.names.asked {
-            permission.names.asked = true;
+        if permission.names.answer == Answer::None {
+            permission.names.answer = Answer::Asked;
             permission.names.noted = true;
             let (ticket, numbers) = (self.ticket, self.choice.clone().unwrap_or_default());
             out.send(arbiter, Message::Name { ticket, numbers });
@@ -141,17 +158,21 @@ impl Request {
         false
     }
 
-    /// Withdraws its names: it does not have all it needs any more, and others may need them.
+    /// Withdraws its names: it does not have all it needs any more, and others may need them. Who
+    /// was asked to give back meanwhile, and was about to enter, answers now.
+    /// Scenario: `pool/session_recalled_while_naming`.
     pub(super) fn unname(&mut self, out: &mut Out<Pool>) {
         if self.choice.take().is_none() {
             return;
         }
-        let (ticket, numbers) = (self.ticket, BTreeSet::new());
+        let ticket = self.ticket;
         for (&arbiter, permission) in self.permissions.iter_mut() {
-            if permission.held && std::mem::take(&mut permission.names.noted) {
-                out.send(arbiter, Message::Name { ticket, numbers: numbers.clone() });
-            }
             permission.names.forget_choice();
+            if std::mem::take(&mut permission.names.recalled) {
+                permission.give_back(arbiter, ticket, out);
+            } else if permission.held && std::mem::take(&mut permission.names.noted) {
+                out.send(arbiter, Message::Name { ticket, numbers: BTreeSet::new() });
+            }
         }
     }
 

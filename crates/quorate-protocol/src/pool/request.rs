@@ -58,7 +58,7 @@ impl Request {
     /// Whether a permission vouches for us. Inside with numbered units, only that of an arbiter
     /// which knows them does.
     fn counts(&self, permission: &Permission) -> bool {
-        let named = self.inside.is_none() || !self.needs_names() || permission.names.agreed;
+        let named = self.inside.is_none() || !self.needs_names() || permission.names.is_agreed();
         permission.held && named
     }
 
@@ -120,14 +120,21 @@ impl Request {
 }
 
 impl Permission {
-    /// Takes a new loan in hand. An arbiter's floor and ceiling only grow, so what it told us of them
-    /// during a former loan is still true. A raise may be asked for again.
+    /// Takes a new loan in hand. An arbiter's floor and ceiling only grow, so what it told us of
+    /// them during a former loan is still true. A raise may be asked for again.
     pub(super) fn take(&mut self, number: GrantNo, fences: Fences) {
         assert!(number > self.number, "loans to one request are numbered in order");
         self.held = true;
         self.number = number;
         self.raising = Fence::default();
         self.raise_fences(fences);
+    }
+
+    /// Gives a loan back, and what was noted with it.
+    pub(super) fn give_back(&mut self, arbiter: SiteId, ticket: Ticket, out: &mut Out<Pool>) {
+        self.held = false;
+        self.names.give_back();
+        out.send(arbiter, Message::Cancelled { ticket, number: self.number });
     }
 
     /// Learns of fences that are as high as those known, or higher.

@@ -5,7 +5,7 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use super::family::Family;
 use super::request::Request;
-use super::{Claim, Grant, Message, Pool};
+use super::{Claim, Grant, Pool};
 use crate::{ClaimId, ClaimView, Fence, Fences, GrantNo, Out, Shared, Ticket, Violation};
 
 /// The requester half of a site: one of the paper's requesters for each claim.
@@ -92,20 +92,20 @@ impl Requester {
             out.ignore("the request is over");
             return Ok(());
         };
-        if request.is_settled() {
-            out.ignore("the request is inside, or about to enter");
-            return Ok(());
-        }
+        let (inside, naming) = (request.inside.is_some(), request.choice.is_some());
         let permission =
             request.permissions.get_mut(&arbiter).ok_or(Violation::NotAsked(arbiter))?;
-        if number < permission.number {
+        if inside {
+            out.ignore("the request is inside");
+        } else if number < permission.number {
             out.ignore("the loan is over");
-            return Ok(());
+        } else if naming {
+            permission.names.recalled = true;
+            out.ignore("the request is about to enter");
+        } else {
+            permission.number = number;
+            permission.give_back(arbiter, ticket, out);
         }
-        permission.held = false;
-        permission.number = number;
-        permission.names.give_back();
-        out.send(arbiter, Message::Cancelled { ticket, number });
         Ok(())
     }
 

@@ -1,12 +1,21 @@
 //! Quorums for pools: who asks for h of k units needs one of the quorums for h.
 
+mod blocks;
 mod condition;
+mod cube;
+mod error;
+mod families;
+mod kind;
 mod pattern;
 mod sizes;
+mod space;
+mod text;
 
 use std::sync::Arc;
 
 pub use condition::check_arbiters;
+pub use error::PoolError;
+pub use kind::ArbiterKind;
 pub use pattern::critical_patterns;
 
 use crate::{Listed, QuorumError, QuorumSystem, SiteSet, Threshold, check_sites};
@@ -53,7 +62,7 @@ impl Arbiters {
     /// Thresholds that are smaller than the [`uniform`](Self::uniform) ones wherever they can be
     /// without any being larger; large requests gain first.
     ///
-    /// Above 256 units the search for them would be felt, and the uniform ones are returned.
+    /// Above 64 units the search for them would be felt, and the uniform ones are returned.
     ///
     /// # Errors
     ///
@@ -69,7 +78,7 @@ impl Arbiters {
     ///
     /// There are no sites or no units, or too many of either; a threshold is not above half or is
     /// beyond `n`; or some requests for more than k units would have no common site
-    /// ([`QuorumError::NoCommonSite`]).
+    /// ([`PoolError::NoCommonSite`]).
     pub fn thresholds(n: usize, sizes: &[usize]) -> Result<Self, QuorumError> {
         check(n, sizes.len())?;
         let thresholds = Self::of_sizes("thresholds", n, sizes)?;
@@ -96,7 +105,7 @@ impl Arbiters {
     ///
     /// There are no sites or no units, or too many of either; no quorum for some number of units,
     /// an empty one, or one with a site beyond `n`; or some requests for more than k units would
-    /// have no common site ([`QuorumError::NoCommonSite`]).
+    /// have no common site ([`PoolError::NoCommonSite`]).
     pub fn listed(n: usize, sets: &[Vec<SiteSet>]) -> Result<Self, QuorumError> {
         check(n, sets.len())?;
         check_arbiters(n, sets)?;
@@ -117,9 +126,9 @@ impl Arbiters {
         Ok(Self { name, of })
     }
 
-    /// The construction and its size, for people: `improved arbiters of 9 for 3 units`.
+    /// The construction and its size, for people: `improved arbiters of 9, k=3`.
     pub fn name(&self) -> String {
-        format!("{} arbiters of {} for {} units", self.name, self.n(), self.k())
+        format!("{} arbiters of {}, k={}", self.name, self.n(), self.k())
     }
 
     /// How many sites the cluster has.
@@ -139,15 +148,15 @@ impl Arbiters {
     /// `h` is 0 or above k: nobody can ask for that.
     pub fn of(&self, h: usize) -> Result<&Arc<dyn QuorumSystem>, QuorumError> {
         let found = h.checked_sub(1).and_then(|place| self.of.get(place));
-        found.ok_or(QuorumError::BadUnits { h, k: self.k() })
+        found.ok_or(PoolError::BadUnits { h, k: self.k() }.into())
     }
 }
 
 fn check(n: usize, k: usize) -> Result<(), QuorumError> {
     check_sites(n)?;
     match k {
-        0 => Err(QuorumError::NoUnits),
+        0 => Err(PoolError::NoUnits.into()),
         1..=UNITS_MAX => Ok(()),
-        _ => Err(QuorumError::TooManyUnits(k)),
+        _ => Err(PoolError::TooManyUnits(k).into()),
     }
 }

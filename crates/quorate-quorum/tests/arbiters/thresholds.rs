@@ -1,16 +1,8 @@
 //! Thresholds, by enumeration where that ends and by the sum rule beyond.
 
-use quorate_quorum::{Arbiters, QuorumError, SiteId, SiteSet, check_arbiters};
+use quorate_quorum::{Arbiters, PoolError, QuorumError, SiteId, SiteSet, check_arbiters};
 
-/// The sizes of the quorums for 1, 2, … units.
-fn sizes(arbiters: &Arbiters) -> Vec<usize> {
-    (1..=arbiters.k()).map(|h| arbiters.of(h).unwrap().min_size()).collect()
-}
-
-/// All quorums for 1, 2, … units.
-fn list(arbiters: &Arbiters) -> Vec<Vec<SiteSet>> {
-    (1..=arbiters.k()).map(|h| arbiters.of(h).unwrap().quorums().collect()).collect()
-}
+use crate::tools::{list, sizes};
 
 /// Rows of the size table of Manabe & Tajima's families: sites, then the uniform and the improved
 /// sizes for pools of 1 to 5 units.
@@ -93,7 +85,9 @@ fn sizes_are_those_of_the_table() {
 fn another_choice_favours_two_units() {
     assert!(Arbiters::thresholds(100, &[84, 69, 63, 51, 51]).is_ok());
     let both = Arbiters::thresholds(100, &[84, 69, 57, 51, 51]).unwrap_err();
-    let QuorumError::NoCommonSite { k: 5, quorums } = both else { panic!("{both}") };
+    let QuorumError::Pool(PoolError::NoCommonSite { k: 5, quorums }) = both else {
+        panic!("{both}")
+    };
     let pattern: Vec<_> = quorums.iter().map(|(h, _)| *h).collect();
     assert_eq!(pattern, [2, 2, 3], "the pattern that keeps the two from going together");
 }
@@ -168,8 +162,10 @@ fn large_requests_are_more_available() {
 
 #[test]
 fn many_units_are_no_obstacle() {
-    let arbiters = Arbiters::improved(9, 1_000).unwrap();
-    assert_eq!(sizes(&arbiters), sizes(&Arbiters::uniform(9, 1_000).unwrap()));
-    let arbiters = Arbiters::improved(100, 100).unwrap();
-    assert!(Arbiters::thresholds(100, &sizes(&arbiters)).is_ok());
+    for (k, smaller) in [(64, true), (65, false), (1_000, false)] {
+        let [uniform, improved] =
+            [Arbiters::uniform, Arbiters::improved].map(|family| sizes(&family(100, k).unwrap()));
+        assert_eq!(improved != uniform, smaller, "{k} units");
+        assert!(Arbiters::thresholds(100, &improved).is_ok(), "{k} units");
+    }
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use quorate_quorum::{Kind, QuorumError, QuorumSystem, SiteId, SiteSet, build, check_meets};
+use proptest::prelude::*;
+use quorate_quorum::{
+    Composed, Kind, QuorumError, QuorumSystem, SiteId, SiteSet, build, check_meets,
+};
 
 use crate::tools::{Numbers, from_mask, some_sets};
 
@@ -283,6 +286,79 @@ fn no_sites_and_too_many_sites_are_refused() {
 }
 
 #[test]
+fn kinds_with_numbers_are_read_written_and_refused() {
+    for name in ["wall:1,2,3", "weighted:2,1,1,1", "plane:4"] {
+        assert_eq!(name.parse::<Kind>().unwrap().to_string(), name);
+    }
+    assert_eq!(build("plane:4".parse().unwrap(), 21).unwrap().max_size(), 5);
+    let refused = |name: &str, n: usize| match name.parse().and_then(|kind| build(kind, n)) {
+        Err(error) => error.to_string(),
+        Ok(system) => panic!("{} is fine", system.name()),
+    };
+    let numbers = |found: &str| {
+        format!(
+            "expected numbers such as `1,2,3`, at most 63 of them and each at most 65535, \
+             found `{found}`"
+        )
+    };
+    let many = vec!["1"; 64].join(",");
+    for (name, n, message) in [
+        (
+            "plane:6",
+            43,
+            "no projective plane of order 6 is known here: take 5 (31 sites) or 7 (57 sites)",
+        ),
+        ("plane:1", 3, "no projective plane of order 1 is known here: take 2 (7 sites)"),
+        ("plane:999", 3, "no projective plane of order 999 is known here: take 251 (63253 sites)"),
+        ("plane:3", 12, "`plane:3` is for 13 sites, and the cluster has 12"),
+        ("wall:1,0,3", 4, "row 2 of the wall has width 0: give it 1 or more, or leave it out"),
+        ("wall:1,2,3", 5, "`wall:1,2,3` is for 6 sites, and the cluster has 5"),
+        ("wall:0", 1, "a cluster needs at least 1 site"),
+        ("weighted:0,0", 2, "no site has a vote: give at least one site 1"),
+        ("weighted:1,1", 3, "`weighted:1,1` is for 2 sites, and the cluster has 3"),
+        ("weighted:2,-1", 2, &numbers("2,-1")),
+        (
+            "weighted:65535,65535,65535",
+            3,
+            "196605 votes are too many: all together may have 131072",
+        ),
+        ("wall:", 1, &numbers("")),
+        ("wall:70000", 1, &numbers("70000")),
+        (&format!("wall:{many}"), 64, &numbers(&many)),
+    ] {
+        assert_eq!(refused(name, n), message, "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_name_is_read_or_refused(
+        name in "(wall|weighted|plane|grid|\\PC)?:?([0-9]{1,6}|,|-|\\PC){0,8}", n in 0..40_usize
+    ) {
+        let Ok(kind) = name.parse::<Kind>() else { return Ok(()) };
+        if let Ok(system) = build(kind, n) {
+            prop_assert!(system.n() == n && system.is_quorum(&SiteSet::full(n)));
+        }
+    }
+}
+
+#[test]
+fn groups_that_do_not_fit_are_refused() {
+    let said = |system: Result<Composed, QuorumError>| system.unwrap_err().to_string();
+    let three = || build(Kind::Majority, 3).unwrap();
+    let given = said(Composed::new("odd", three(), vec![three(); 2]));
+    assert_eq!(given, "2 groups for an outer system of 3: give one for each");
+    assert_eq!(said(Composed::grid_set(4, 5)), "4 sites cannot be grouped by 5: take 1 to 4");
+    assert_eq!(said(Composed::grid_of_groups(4, 0)), "4 sites cannot be grouped by 0: take 1 to 4");
+    assert_eq!(said(Composed::hierarchy(0)), "a cluster needs at least 1 site");
+    let large = build(Kind::Majority, 30_000).unwrap();
+    let many = said(Composed::new("large", three(), vec![large; 3]));
+    assert_eq!(many, "90000 sites are too many: a cluster has 1 to 65536");
+}
+
+#[test]
 fn unknown_names_list_the_known_ones() {
     for kind in Kind::all() {
         assert_eq!(kind.name().parse(), Ok(*kind));
@@ -290,6 +366,9 @@ fn unknown_names_list_the_known_ones() {
         assert!(!kind.description().is_empty());
     }
     let known: Vec<_> = Kind::all().iter().map(|kind| kind.name()).collect();
-    let message = format!("no quorum system is called `ring`; known: {}", known.join(", "));
-    assert_eq!("ring".parse::<Kind>().unwrap_err().to_string(), message);
+    let known = format!("{}, wall:1,2,3, weighted:2,1,1, plane:4", known.join(", "));
+    for name in ["ring", "", "grid:3", "plane:x", "plane:-1", "wall", "Majority"] {
+        let message = format!("no quorum system is called `{name}`; known: {known}");
+        assert_eq!(name.parse::<Kind>().unwrap_err().to_string(), message);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quorate_quorum::{Kind, QuorumSystem, SiteId, SiteSet, build};
+use quorate_quorum::{Kind, Prices, QuorumSystem, SiteId, SiteSet, build};
 
 use crate::tools::{Numbers, set};
 
@@ -130,8 +130,8 @@ fn formulas_agree_with_the_searches() {
         fn max_size(&self) -> usize {
             self.0.max_size()
         }
-        fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
-            self.0.pick(live, prefer)
+        fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
+            self.0.cheapest(prices)
         }
         fn pick_for(&self, site: SiteId, live: &SiteSet) -> Option<SiteSet> {
             self.0.pick_for(site, live)

@@ -10,26 +10,41 @@ use crate::Marks;
 
 pub(super) const NAME: &str = "fences grow";
 
-/// The highest fence granted so far, by kind of grant.
+/// The highest fence granted so far, by kind of grant. Most protocols have one kind, which takes no
+/// room of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Fences {
-    highest: Vec<Fence>,
+    first: Fence,
+    others: Vec<Fence>,
 }
 
 impl Fences {
     pub(super) fn on_enter(&mut self, fence: Fence, marks: &Marks) -> Result<(), String> {
-        let before = |kind: &usize| self.highest.get(*kind).copied();
-        let highest = marks.above.iter().filter_map(before).max().unwrap_or_default();
-        let level = marks.level.iter().filter_map(before).max().unwrap_or_default();
+        let highest_of = |kinds: &[usize]| kinds.iter().map(|&kind| self.highest(kind)).max();
+        let highest = highest_of(&marks.above).unwrap_or_default();
+        let level = highest_of(&marks.level).unwrap_or_default();
         for &kind in &marks.own {
-            if self.highest.len() <= kind {
-                self.highest.resize(kind + 1, Fence::default());
-            }
-            self.highest[kind] = self.highest[kind].max(fence);
+            let before = self.highest_mut(kind);
+            *before = fence.max(*before);
         }
         if fence > highest && fence >= level {
             return Ok(());
         }
         Err(format!("fence {fence} follows fence {}", highest.max(level)))
+    }
+
+    fn highest(&self, kind: usize) -> Fence {
+        match kind.checked_sub(1) {
+            None => self.first,
+            Some(place) => self.others.get(place).copied().unwrap_or_default(),
+        }
+    }
+
+    fn highest_mut(&mut self, kind: usize) -> &mut Fence {
+        let Some(place) = kind.checked_sub(1) else { return &mut self.first };
+        if self.others.len() <= place {
+            self.others.resize(place + 1, Fence::default());
+        }
+        &mut self.others[place]
     }
 }

@@ -86,8 +86,11 @@ subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(opt
 /// Quorums for all kinds of claims.
 pub(super) fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, String> {
     let built = match shape {
-        Shape::Kind(name, n) => name.parse::<Kind>().and_then(|kind| build(kind, *n)),
-        Shape::Listed(own) => Listed::new(own.clone()).map(|listed| Arc::new(listed) as Arc<_>),
+        Shape::Kind(name, n) => name.parse().and_then(|kind: Kind| build(kind, *n)),
+        Shape::Listed(own) => Listed::new(own.clone()).map(|listed| Arc::new(listed) as _),
+        Shape::ByUnits(_) => {
+            return Err("quorums by units are for pools; expected `quorum 1: 1 2 3`".to_owned());
+        }
     };
     built.map_err(|error| match error {
         QuorumError::Line { message, .. } => message,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quorate_protocol::Fence;
 use quorate_protocol::pool::errata::{Erratum, Unrepaired};
 use quorate_protocol::pool::{Claim, Grant, Message, Options, Pool, Units};
-use quorate_quorum::{Arbiters, QuorumError, SiteSet};
+use quorate_quorum::{ArbiterKind, Arbiters, SiteSet};
 
 use super::{Setting, Visitor, parse_switch, switches};
 use crate::{Marks, Shape, Subject};
@@ -122,33 +122,23 @@ fn parse_claim(words: &[&str]) -> Result<Claim, String> {
     Ok(Claim { units, numbered })
 }
 
-/// The constructions by name.
-const KINDS: [&str; 3] = ["uniform", "improved", "plain"];
-
 /// The pool is as large as its claims say; if there are none, it has one unit.
 fn quorums(shape: &Shape, claims: &[Claim]) -> Result<Arc<Arbiters>, String> {
-    let k = claims.first().map_or(1, |claim| claim.units.of);
-    if let Some(other) = claims.iter().map(|claim| claim.units.of).find(|&other| other != k) {
+    let mut sizes = claims.iter().map(|claim| claim.units.of as usize);
+    let k = sizes.next().unwrap_or(1);
+    if let Some(other) = sizes.find(|&other| other != k) {
         return Err(format!("a pool has one size, but these are claims of {k} and of {other}"));
     }
     let built = match shape {
-        Shape::Kind(name, n) => of_kind(name, *n, k as usize)?,
+        Shape::Kind(name, n) => name.parse().and_then(|kind: ArbiterKind| kind.build(*n, k)),
         Shape::Listed(own) => {
             let sets: Vec<SiteSet> = own.iter().flatten().cloned().collect();
-            Arbiters::listed(own.len(), &vec![sets; k as usize])
+            Arbiters::listed(own.len(), &vec![sets; k])
         }
+        Shape::ByUnits(text) => text.parse(),
     };
-    built.map(Arc::new).map_err(|error| error.to_string())
-}
-
-fn of_kind(name: &str, n: usize, k: usize) -> Result<Result<Arbiters, QuorumError>, String> {
-    Ok(match name {
-        "uniform" => Arbiters::uniform(n, k),
-        "improved" => Arbiters::improved(n, k),
-        "plain" => Arbiters::plain(n, k),
-        _ => {
-            let known = KINDS.join(", ");
-            return Err(format!("unknown quorums for a pool `{name}`; known: {known}"));
-        }
-    })
+    match built.map_err(|error| error.to_string())? {
+        built if built.k() == k => Ok(Arc::new(built)),
+        built => Err(format!("these are quorums for {} units, not for {k}", built.k())),
+    }
 }
