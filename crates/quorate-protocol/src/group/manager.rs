@@ -59,7 +59,11 @@ impl Manager {
         self.queue.insert(Entry { since, ..entry });
         let leads = self.queue.head().is_some_and(|head| head.ticket == ticket);
         match self.status {
-            Status::Vacant => self.grant(site, out),
+            Status::Vacant => {
+                let alone = self.queue.iter().nth(1).is_none();
+                assert!(alone || site.quarantined, "a vacant manager keeps no one waiting");
+                self.grant(site, out);
+            }
             Status::WaitLock(holder) if leads => {
                 out.send(holder.site, Message::Cancel { ticket: holder });
                 self.status = Status::WaitCancel(holder);
@@ -128,6 +132,7 @@ impl Manager {
     pub(super) fn on_release(&mut self, site: &Shared, ticket: Ticket, out: &mut Out<GroupLock>) {
         match std::mem::take(&mut self.status) {
             Status::Locked(session) if session.pivot == ticket => {
+                assert!(!self.queue.contains(ticket), "who is inside is not queued");
                 self.status = Status::Releasing(session);
                 self.finish(out);
             }
