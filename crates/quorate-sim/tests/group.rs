@@ -107,6 +107,15 @@ impl Stage {
         assert!(self.world.deliver((site(from), site(to), Lane::Up), &mut self.bill));
     }
 
+    /// The first message of this kind, wherever it is in its channel.
+    fn deliver_kind(&mut self, from: usize, to: usize, kind: &str) {
+        let channel = (site(from), site(to), Lane::Up);
+        let mut under_way = self.world.under_way(channel.0, channel.1, channel.2);
+        let at = under_way.position(|message| message.kind() == kind).expect("it is under way");
+        drop(under_way);
+        assert!(self.world.deliver_at(channel, at, &mut self.bill));
+    }
+
     fn settle(&mut self) {
         while let Some(channel) = { self.world.busy_channels().next() } {
             self.world.deliver(channel, &mut self.bill);
@@ -129,6 +138,29 @@ impl Stage {
             self.world.release(site, claim, &mut self.bill).unwrap();
         }
     }
+}
+
+/// E5: a cancel overtakes its ok, and a vote that was given back is counted.
+#[test]
+fn without_order_two_groups_are_inside() {
+    let mut stage = Stage::new("quorum 3: 1 2\nquorum 4: 2");
+    let quorums: Arc<dyn QuorumSystem> =
+        Arc::new("quorum 3: 1 2\nquorum 4: 2".parse::<Listed>().unwrap());
+    let order = Order::Any { duplicates: 0 };
+    stage.world = World::with_order(&quorums, &Options::default(), order);
+    stage.world.set_clock(site(3), 5);
+    stage.acquires(3, "a");
+    stage.deliver_kind(3, 2, "request");
+    stage.acquires(4, "b");
+    stage.deliver_kind(4, 2, "request");
+    stage.deliver_kind(2, 3, "cancel");
+    stage.deliver_kind(2, 3, "ok");
+    stage.deliver_kind(3, 1, "request");
+    stage.deliver_kind(1, 3, "ok");
+    stage.deliver_kind(3, 2, "cancelled");
+    assert_eq!(stage.world.breach(), None);
+    stage.deliver_kind(2, 4, "ok");
+    assert_eq!(stage.world.breach().map(|breach| breach.property), Some("exclusion"));
 }
 
 #[test]
