@@ -1,4 +1,4 @@
-//! A group lock refuses what breaks its contract, and is unchanged; and it can be a read-write lock.
+//! A group lock refuses what breaks its contract, and is unchanged; it can be a read-write lock.
 
 use quorate_protocol::group::{Access, Claim, Group, GroupLock, Groups, Message, Options};
 use quorate_protocol::{

@@ -22,8 +22,8 @@ pub(super) struct Closing {
 impl Closing {
     /// Leaves, and asks all managers whether anybody is left.
     ///
-    /// **Deviation.** A manager whose vote was lost, but whose right to admit was not, is asked too:
-    /// those it let join may be inside. Scenario: `group/session_closing_set`.
+    /// **Deviation.** A manager whose vote was lost, but whose right to admit was not, is asked
+    /// too: those it let join may be inside. Scenario: `group/session_closing_set`.
     pub(super) fn of(
         request: &Request,
         lead: Lead,

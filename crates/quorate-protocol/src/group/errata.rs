@@ -180,7 +180,7 @@ impl Unrepaired {
                 });
                 *ticket = waits.map_or(*ticket, |request| request.ticket);
             }
-            // The vote is not its any more, and may be another's; a manager as printed does not look.
+            // The vote may be another's by now; a manager as printed does not look.
             (
                 Erratum::E3 | Erratum::E4 | Erratum::E6,
                 Message::Lock { ticket, .. } | Message::Over { ticket },

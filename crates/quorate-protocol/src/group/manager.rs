@@ -168,8 +168,8 @@ impl Manager {
 
     /// The session of `client` is over here, and with it all that its requests have here.
     ///
-    /// A pivot may be inside still, but then not by our vote, so the next may have it at once. Nobody
-    /// knows which fences it has used.
+    /// A pivot may be inside still, but then not by our vote, so the next may have it at once.
+    /// Nobody knows which fences it has used.
     pub(super) fn on_closed(
         &mut self,
         site: &mut Shared,
@@ -213,8 +213,8 @@ impl Manager {
         }
     }
 
-    /// Lends the vote to the strongest request; the paper's `SendOK`. It stays in the queue, so that
-    /// a stronger one is seen to overtake it.
+    /// Lends the vote to the strongest request; the paper's `SendOK`. It stays in the queue, so
+    /// that a stronger one is seen to overtake it.
     pub(super) fn grant(&mut self, site: &Shared, out: &mut Out<GroupLock>) {
         self.status = Status::Vacant;
         if site.quarantined {

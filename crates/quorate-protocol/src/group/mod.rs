@@ -1,9 +1,10 @@
 //! Any one of several groups: the quorum algorithm of Manabe & Park 2004.
 //!
-//! A request names a set of groups, and learns when it is let in which of them it got. Managers each
-//! have one vote. Who has the votes of a quorum is let in as a *pivot*: it opens a session of one
-//! group, and each of its managers lets every request join that could use this group, as a *follower*,
-//! while the pivot is inside. All quorums meet, so nobody who could join is kept waiting.
+//! A request names a set of groups, and learns when it is let in which of them it got. Managers
+//! each have one vote. Who has the votes of a quorum is let in as a *pivot*: it opens a session of
+//! one group, and each of its managers lets every request join that could use this group, as a
+//! *follower*, while the pivot is inside. All quorums meet, so nobody who could join is kept
+//! waiting.
 //!
 //! The session ends in two rounds: the pivot leaves and asks whether anybody is left (`release`,
 //! `finished`), and only then are the votes free (`over`). `docs/protocols/group.md` lists what is

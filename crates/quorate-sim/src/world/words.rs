@@ -1,7 +1,7 @@
 //! Those who are inside on the word of a site, and when that word has run out.
 //!
-//! Who follows is valid no longer than the manager's right to let it in, and that no longer than the
-//! session of the pivot which gave it (`docs/protocols/group.md`). Deadlines that are handed down
+//! Who follows is valid no longer than the manager's right to let it in, and that no longer than
+//! the session of the pivot which gave it (`docs/protocols/group.md`). Deadlines that are handed down
 //! come before those they are made of; here time is only order, so a follower stops at the latest
 //! moment it may: just before its giver does.
 
@@ -71,8 +71,8 @@ impl<P: Subject> World<P> {
         leads.into_iter().map(|(lead, _)| lead).collect()
     }
 
-    /// The session of these pivots has ended before its time: those who followed have stopped. Where
-    /// it was closed, nobody should be left.
+    /// The session of these pivots has ended before its time: those who followed have stopped.
+    /// Where it was closed, nobody should be left.
     pub(super) fn end_leads(&mut self, leads: &[Ticket], watch: &mut impl Observer<P>) {
         self.lapse(watch, |believer| leads.contains(&believer.word.lead));
         self.lapsed.extend(leads);
