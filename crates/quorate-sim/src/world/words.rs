@@ -1,9 +1,9 @@
 //! Those who are inside on the word of a site, and when that word has run out.
 //!
 //! Who follows is valid no longer than the manager's right to let it in, and that no longer than
-//! the session of the pivot which gave it (`docs/protocols/group.md`). Deadlines that are handed down
-//! come before those they are made of; here time is only order, so a follower stops at the latest
-//! moment it may: just before its giver does.
+//! the session of the pivot which gave it (`docs/protocols/group.md`). Deadlines that are handed
+//! down come before those they are made of; here time is only order, so a follower stops at the
+//! latest moment it may: just before its giver does.
 
 use quorate_protocol::{ClaimId, Input, Ticket, Why};
 use quorate_quorum::SiteId;
