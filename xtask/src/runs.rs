@@ -38,6 +38,16 @@ pub(crate) const QUICK: &[&str] = &[
      --budget lose=6,silent=4,crash=2 --runs 3000",
     "sim random --protocol pool --sites 7 --claims '1 of 2; 2 of 2' --budget crash=2 \
      --no-restart --runs 3000",
+    // Any of some groups: requesters and managers apart, somebody gives up; then sessions that end.
+    "check group --quorum quorums/one-manager-4.txt --requests 0,2,2,2 --claims 'a; a; b; a b'",
+    "check group --quorum quorums/two-of-three-6.txt --claims 'a; a; a; a; b; a b'",
+    "check group --claims 'a; a b; b' --gives-up 1",
+    "check group --site --requests 1,1,0 --claims 'a; a b' --budget lose=1,silent=1",
+    "check group --site --requests 1,1,0 --claims 'a; b' --budget crash=1 --no-restart",
+    "sim random --protocol group --sites 5 --requests 3 --gives-up 3 --claims 'a; a b; b' \
+     --budget lose=5,silent=3,crash=2 --runs 5000",
+    "sim random --protocol group --sites 7 --quorum plane --requests 3 --claims 'a; a b; b c' \
+     --runs 2000",
     // More goes wrong than can be searched: sessions end, sites crash, and come back or not.
     "sim random --sites 3 --requests 3 --gives-up 2 --budget lose=5,silent=3,crash=2 --runs 20000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 10000",
@@ -71,6 +81,18 @@ pub(crate) const DEEP: &[&str] = &[
     "check mutex --sites 3 --requests 1 --gives-up 1 --quorum quorums/all-3.txt",
     // The most contention three sites can have, with a second request.
     "check mutex --sites 3 --requests 2,1,1 --quorum quorums/all-3.txt",
+    // Groups: all that three requesters of three managers can do twice; a manager that restarts.
+    "check group --quorum quorums/two-of-three-6.txt --requests 0,0,0,2,1,1 \
+     --claims 'a; a; a; a; b; a b'",
+    "check group --quorum quorums/two-of-three-6.txt --claims 'a; a; a; a; b; b c' --gives-up 1",
+    "check group --site --claims 'a; a; b' --budget lose=1",
+    "check group --site --requests 1,1,0 --claims 'a; a b' --budget crash=1",
+    "sim random --protocol group --sites 3 --requests 3 --gives-up 3 --claims 'a; a b; b' \
+     --budget lose=5,silent=3,crash=2 --runs 100000",
+    "sim random --protocol group --sites 5 --requests 2 --claims 'a; a; a b; b' \
+     --think ..4 --inside ..60 --budget lose=20,silent=20,crash=2 --runs 50000",
+    "sim random --protocol group --sites 9 --quorum grid --requests 3 --gives-up 3 \
+     --claims 'a, a b; b, b c; a b, b' --budget lose=5,silent=3,crash=2 --runs 20000",
     // Sessions that are lost and fall silent; a site that crashes and returns. The last two have
     // 84 and 76 million states: six and twelve minutes, and 3 GB each.
     "check mutex --site --requests 2,1,1 --budget lose=1",

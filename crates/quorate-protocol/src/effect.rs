@@ -51,12 +51,15 @@ impl<P: Protocol> Effect<P> {
 pub enum Why {
     /// The permissions it rests on no longer contain a quorum.
     NoQuorum,
+    /// The site on whose word it is inside vouches for it no more.
+    NoWord,
 }
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Why::NoQuorum => f.write_str("the sites that vouch for it are no quorum any more"),
+            Why::NoWord => f.write_str("the site that let it in vouches for it no more"),
         }
     }
 }

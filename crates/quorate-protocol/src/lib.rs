@@ -6,6 +6,7 @@
 //!
 //! | module | grants | paper |
 //! |---|---|---|
+//! | [`group`] | any one of some groups, to all who can use it | Manabe & Park 2004 |
 //! | [`mutex`] | the lock, to one at a time | Cao & Singhal 2001 |
 //! | [`pool`] | h of k units, to as many as fit | Manabe & Tajima |
 //!
@@ -35,6 +36,7 @@
 mod choice;
 mod clock;
 mod effect;
+pub mod group;
 mod ids;
 pub mod mutex;
 pub mod pool;

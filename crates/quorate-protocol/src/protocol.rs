@@ -142,6 +142,12 @@ pub enum Violation {
     Numbers(Ticket),
     /// This protocol takes every caller as a claim of its own.
     NoTurns,
+    /// Nobody can be let in with any of no groups.
+    NoGroups,
+    /// A request was let in with a group that it did not claim.
+    NotClaimed(Ticket),
+    /// A request spoke as if it had the vote of this site.
+    NotHolder(Ticket),
 }
 
 impl Display for Violation {
@@ -157,6 +163,11 @@ impl Display for Violation {
             Violation::Units(units) => write!(f, "invalid units: {units}"),
             Violation::Numbers(ticket) => write!(f, "ticket {ticket} names units it cannot have"),
             Violation::NoTurns => f.write_str("each caller of this lock needs a claim of its own"),
+            Violation::NoGroups => f.write_str("a claim names no group; expected at least one"),
+            Violation::NotClaimed(ticket) => {
+                write!(f, "ticket {ticket} was let in with a group it did not claim")
+            }
+            Violation::NotHolder(ticket) => write!(f, "ticket {ticket} does not have our vote"),
         }
     }
 }

@@ -24,6 +24,6 @@ pub use claims::Claims;
 pub use event::{Event, Observer, Unwatched, who};
 pub use property::{Breach, PROPERTIES, properties};
 pub use quorums::{Quorums, Shape};
-pub use subject::{Marks, Subject};
+pub use subject::{Marks, Subject, Word};
 pub use subjects::{PROTOCOLS, Setting, Visitor, site_settings, visit};
 pub use world::{Contract, Fault, Faults, Standpoint, World};

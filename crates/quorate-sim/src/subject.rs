@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 
 use quorate_protocol::pool::Units;
-use quorate_protocol::{Fence, Protocol};
-use quorate_quorum::SiteSet;
+use quorate_protocol::{Fence, Protocol, SessionNo, Ticket};
+use quorate_quorum::{SiteId, SiteSet};
 
 use crate::{Quorums, Shape};
 
@@ -27,6 +27,11 @@ pub trait Subject:
 
     /// Whether its grants are units of something that has several.
     const POOLED: bool = false;
+
+    /// Whether some claims must not wait while others are inside; see [`must_join`].
+    ///
+    /// [`must_join`]: Self::must_join
+    const JOINED: bool = false;
 
     /// Its switches.
     type Options: Clone + Debug + Send + Sync;
@@ -70,11 +75,51 @@ pub trait Subject:
 
     /// Which fences a grant's must be above.
     fn marks(_: &Self::Grant) -> Marks {
-        Marks { above: vec![0], own: vec![0] }
+        Marks { above: vec![0], level: vec![], own: vec![0] }
     }
 
     /// Whether these sites vouch for a grant: they contain a quorum for it.
     fn vouch(quorums: &Self::Quorums, grant: &Self::Grant, sites: &SiteSet) -> bool;
+
+    /// On whose word a grant is, if it does not rest on permissions.
+    fn word(_: &Self::Grant) -> Option<Word> {
+        None
+    }
+
+    /// Our requests on which the word of others rests, and those who vouch for each.
+    fn leads(&self) -> Vec<(Ticket, SiteSet)> {
+        Vec::new()
+    }
+
+    /// Whether these sites are enough for a request that others follow.
+    fn carry(_: &Self::Quorums, _: &SiteSet) -> bool {
+        false
+    }
+
+    /// Whether a claim must not wait while somebody is inside with `grant`, once all is quiet.
+    fn must_join(_: &Self::Options, _: &Self::Claim, _: &Self::Grant) -> bool {
+        false
+    }
+
+    /// Whether a grant is as a script says behind `inside`.
+    ///
+    /// # Errors
+    ///
+    /// The words say nothing of a grant of this protocol; the text says what does.
+    fn is_as(_: &Self::Grant, words: &[&str]) -> Result<bool, String> {
+        Err(format!("a {} is not held with `{}`; expected `inside`", Self::NAME, words.join(" ")))
+    }
+}
+
+/// The word of one site, which has the right to give it from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Word {
+    /// Who gave it.
+    pub giver: SiteId,
+    /// The request for whose sake it was given; nobody is inside on this word when that is over.
+    pub lead: Ticket,
+    /// The session of the giver at the request's site in which it was told that it may.
+    pub right: SessionNo,
 }
 
 /// Where a grant stands among those that fences put in order.
@@ -85,6 +130,8 @@ pub trait Subject:
 pub struct Marks {
     /// The kinds its fence must be above.
     pub above: Vec<usize>,
+    /// The kinds its fence must not be below.
+    pub level: Vec<usize>,
     /// The kinds it is of.
     pub own: Vec<usize>,
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use quorate_sim::script::{Script, bless};
 
 /// Fewer would mean that some were not found.
-const SCENARIOS_MIN: usize = 87;
+const SCENARIOS_MIN: usize = 110;
 
 fn scenarios() -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -70,6 +70,17 @@ fn every_reason_to_ignore_a_message_is_shown() {
         run.unwrap();
     }
     let expected = [
+        "group cancel: the request is inside already",
+        "group cancel: the request is over",
+        "group enter: the request is inside already",
+        "group enter: the request is over",
+        "group finished: the session is over",
+        "group no-need: the request is not here, or not any more",
+        "group ok: the request is inside already",
+        "group ok: the request is over",
+        "group raised: the request is over",
+        "group session: it had nothing here",
+        "group session: there is no request",
         "mutex fail: the permission overtook its refusal",
         "mutex fail: the request is over",
         "mutex fail: the request is over, or inside",

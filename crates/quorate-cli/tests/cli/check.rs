@@ -22,14 +22,19 @@ const ALL_OF_THREE: &str = "quorum 1: 1 2 3\nquorum 2: 1 2 3\nquorum 3: 1 2 3\n"
 
 #[test]
 fn a_complete_search_names_every_property_and_exits_0() {
-    let done = quorate("check mutex");
-    assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
-    assert!(done.out.contains("complete") && !done.out.contains("units"), "{}", done.out);
     let pool = quorate_with("check pool --claims", &["1 of 2; 2 of 2"]);
-    assert_eq!((pool.code, pool.err.as_str()), (Some(0), ""));
-    for property in quorate_sim::PROPERTIES {
-        assert!(pool.out.contains(property), "{}", pool.out);
-        assert!(done.out.contains(property) || property == "units", "{}", done.out);
+    let group = quorate_with("check group --claims", &["a; a b; b"]);
+    for (done, others) in [
+        (quorate("check mutex"), &["no blocking", "units"][..]),
+        (pool, &["no blocking"]),
+        (group, &["units"]),
+    ] {
+        assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
+        assert!(done.out.contains("complete"), "{}", done.out);
+        for property in quorate_sim::PROPERTIES {
+            let named = done.out.contains(property);
+            assert_eq!(named, !others.contains(&property), "{property}: {}", done.out);
+        }
     }
 }
 

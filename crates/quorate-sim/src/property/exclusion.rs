@@ -41,6 +41,11 @@ impl<P: Subject> Exclusion<P> {
         Some(self.inside.remove(place).2)
     }
 
+    /// All who are inside.
+    pub(super) fn inside(&self) -> &[(SiteId, ClaimId, P::Grant)] {
+        &self.inside
+    }
+
     /// What somebody inside has.
     pub(super) fn grant(&self, site: SiteId, claim: ClaimId) -> Option<&P::Grant> {
         let found = self.inside.iter().find(|&&(s, c, _)| (s, c) == (site, claim));

@@ -1,7 +1,8 @@
 //! Fences grow along conflicting grants.
 //!
 //! DESIGN of the site layer: a fence is above every fence used before it on that resource. Those of
-//! a pool order only grants that could not have been inside together.
+//! a pool order only grants that could not have been inside together; the members of a group share
+//! one.
 
 use quorate_protocol::Fence;
 
@@ -19,15 +20,17 @@ pub(super) struct Fences {
 
 impl Fences {
     pub(super) fn on_enter(&mut self, fence: Fence, marks: &Marks) -> Result<(), String> {
-        let highest = marks.above.iter().map(|&kind| self.highest(kind)).max().unwrap_or_default();
+        let highest_of = |kinds: &[usize]| kinds.iter().map(|&kind| self.highest(kind)).max();
+        let highest = highest_of(&marks.above).unwrap_or_default();
+        let level = highest_of(&marks.level).unwrap_or_default();
         for &kind in &marks.own {
             let before = self.highest_mut(kind);
             *before = fence.max(*before);
         }
-        if fence > highest {
+        if fence > highest && fence >= level {
             return Ok(());
         }
-        Err(format!("fence {fence} follows fence {highest}"))
+        Err(format!("fence {fence} follows fence {}", highest.max(level)))
     }
 
     fn highest(&self, kind: usize) -> Fence {

@@ -3,6 +3,7 @@
 //! All are incremental: an event costs the same in a cluster of three and of ten thousand. They
 //! serve scripts, seeds and the checker alike.
 
+mod blocking;
 mod contract;
 mod exclusion;
 mod fences;
@@ -15,18 +16,30 @@ use std::fmt;
 use quorate_protocol::{ClaimId, Violation};
 use quorate_quorum::SiteId;
 
+use self::blocking::Blocking;
 use self::exclusion::Exclusion;
 use self::fences::Fences;
 use self::units::Units;
 use crate::Subject;
 
 /// The names of all properties, in the order of their files.
-pub const PROPERTIES: [&str; 6] =
-    [contract::NAME, exclusion::NAME, fences::NAME, progress::NAME, units::NAME, vacancy::NAME];
+pub const PROPERTIES: [&str; 7] = [
+    blocking::NAME,
+    contract::NAME,
+    exclusion::NAME,
+    fences::NAME,
+    progress::NAME,
+    units::NAME,
+    vacancy::NAME,
+];
 
 /// The names of those that say something of protocol `P`.
 pub fn properties<P: Subject>() -> impl Iterator<Item = &'static str> {
-    PROPERTIES.into_iter().filter(|&name| P::POOLED || name != units::NAME)
+    PROPERTIES.into_iter().filter(|&name| match name {
+        blocking::NAME => P::JOINED,
+        units::NAME => P::POOLED,
+        _ => true,
+    })
 }
 
 /// A property that does not hold, and how one can see it.
@@ -47,6 +60,7 @@ impl fmt::Display for Breach {
 /// Watches one world, and remembers the first property that broke.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Judge<P: Subject> {
+    blocking: Blocking<P>,
     exclusion: Exclusion<P>,
     fences: Fences,
     units: Units,
@@ -59,19 +73,38 @@ pub(crate) struct Standing {
     pub(crate) inside: usize,
     pub(crate) waiting: usize,
     pub(crate) occupied: usize,
+    /// Whether all that is lost comes back, so that everybody can be reached once all is quiet.
+    pub(crate) mended: bool,
 }
 
 impl<P: Subject> Judge<P> {
     pub(crate) fn new() -> Self {
-        let (exclusion, fences, units) = (Exclusion::new(), Fences::default(), Units::default());
-        Self { exclusion, fences, units, breach: None }
+        Self {
+            blocking: Blocking::new(),
+            exclusion: Exclusion::new(),
+            fences: Fences::default(),
+            units: Units::default(),
+            breach: None,
+        }
     }
 
     pub(crate) fn breach(&self) -> Option<&Breach> {
         self.breach.as_ref()
     }
 
+    pub(crate) fn on_wait(&mut self, site: SiteId, id: ClaimId, claim: &P::Claim) {
+        if P::JOINED {
+            self.blocking.on_wait(site, id, claim);
+        }
+    }
+
+    /// A claim does not wait any longer, and is not inside.
+    pub(crate) fn on_end(&mut self, site: SiteId, id: ClaimId) {
+        self.blocking.on_end(site, id);
+    }
+
     pub(crate) fn on_enter(&mut self, site: SiteId, claim: ClaimId, grant: &P::Grant) {
+        self.blocking.on_end(site, claim);
         let verdict = self.exclusion.on_enter(site, claim, grant);
         self.note(exclusion::NAME, verdict);
         if P::POOLED {
@@ -101,7 +134,11 @@ impl<P: Subject> Judge<P> {
         self.note(contract::NAME, Err(contract::of_panic(site, message)));
     }
 
-    pub(crate) fn on_action_done(&mut self, standing: &Standing) {
+    pub(crate) fn on_action_done(&mut self, standing: &Standing, options: &P::Options) {
+        if P::JOINED && standing.in_flight == 0 && standing.mended {
+            let verdict = self.blocking.judge(options, self.exclusion.inside());
+            self.note(blocking::NAME, verdict);
+        }
         self.note(progress::NAME, progress::judge(standing));
         self.note(vacancy::NAME, vacancy::judge(standing));
     }

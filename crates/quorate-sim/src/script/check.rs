@@ -11,7 +11,10 @@ impl<P: Subject> Stage<P> {
     /// Whether things are as the script says.
     pub(super) fn check(&self, check: &Check) -> Result<(), Fault> {
         match check {
-            Check::Stands(who, place) => self.stands(*who, *place),
+            Check::Stands(who, place, words) => {
+                self.stands(*who, *place)?;
+                self.has_what(*who, words)
+            }
             Check::Has(channel, kind) => self.has(*channel, kind),
             Check::Empty(channel) => {
                 let expected = || format!("nothing under way on {channel}");
@@ -59,6 +62,28 @@ impl<P: Subject> Stage<P> {
         let actual: Vec<_> = places.iter().map(|place| place.word()).collect();
         let actual = if actual.is_empty() { "idle".to_owned() } else { actual.join(" and ") };
         unmet(format!("{who} {}", place.word()), format!("it is {actual}"))
+    }
+
+    /// Whether a claim that is inside has what the words say.
+    fn has_what(&self, who: Who, words: &[String]) -> Result<(), Fault> {
+        if words.is_empty() {
+            return Ok(());
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let claims = self.world.claims(who.site);
+        let meant = claims.filter(|&(claim, _)| who.claim.is_none_or(|named| named == claim));
+        let grants: Vec<&P::Grant> =
+            meant.filter_map(|(claim, _)| self.world.grant(who.site, claim)).collect();
+        for grant in &grants {
+            if P::is_as(grant, &words).map_err(Fault::Refused)? {
+                return Ok(());
+            }
+        }
+        let actual: Vec<String> = grants.iter().map(ToString::to_string).collect();
+        unmet(
+            format!("{who} inside {}", words.join(" ")),
+            format!("it is inside {}", actual.join(" and ")),
+        )
     }
 
     fn has(&self, channel: Channel, kind: &str) -> Result<(), Fault> {

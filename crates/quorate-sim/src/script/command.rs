@@ -55,8 +55,8 @@ pub(super) enum Action {
 /// Something to be true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Check {
-    /// A claim is there.
-    Stands(Who, Place),
+    /// A claim is there; inside, it has what the words say.
+    Stands(Who, Place, Vec<String>),
     /// A message of this kind is under way.
     Has(Channel, String),
     /// Nothing is under way on this channel.
@@ -146,7 +146,7 @@ impl Deed {
                 Action::Settle | Action::Heal => vec![],
             },
             Deed::Expect(check) => match check {
-                Check::Stands(who, _) => vec![who.site],
+                Check::Stands(who, ..) => vec![who.site],
                 Check::Has(channel, _) | Check::Empty(channel) => vec![channel.from, channel.to],
                 Check::Quiet | Check::Messages(_) | Check::Broken(_) => vec![],
             },

@@ -44,8 +44,9 @@ const SESSIONS: &str = "sessions [no-reopen] [no-restart] [fences N]";
 /// A larger step would serve no story, and could run over.
 const FENCES_MAX: u64 = 1 << 32;
 
-const EXPECT: &str = "expect S inside|waiting|idle|lost, expect A -> B has KIND, \
-    expect A -> B empty, expect quiet, expect messages N, expect broken PROPERTY";
+const EXPECT: &str = "expect S inside [group G], expect S waiting|idle|lost, \
+    expect A -> B has KIND, expect A -> B empty, expect quiet, expect messages N, \
+    expect broken PROPERTY";
 
 /// One line at the margin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,10 +227,16 @@ fn check(text: &str, words: &[&str]) -> Result<Check, Fault> {
         ["broken", name @ ..] if !name.is_empty() => Ok(Check::Broken(property(&name.join(" "))?)),
         [from, "->", to, "empty"] => Ok(Check::Empty(channel(from, to)?)),
         [from, "->", to, "has", kind] => Ok(Check::Has(channel(from, to)?, (*kind).to_owned())),
-        [subject, place] => match Place::ALL.into_iter().find(|known| known.word() == *place) {
-            Some(place) => Ok(Check::Stands(who(subject)?, place)),
-            None => Err(form(text, EXPECT)),
-        },
+        [subject, place, grant @ ..] => {
+            let known = Place::ALL.into_iter().find(|known| known.word() == *place);
+            match known.filter(|&place| grant.is_empty() || place == Place::Inside) {
+                Some(place) => {
+                    let grant = grant.iter().map(|&word| word.to_owned()).collect();
+                    Ok(Check::Stands(who(subject)?, place, grant))
+                }
+                None => Err(form(text, EXPECT)),
+            }
+        }
         _ => Err(form(text, EXPECT)),
     }
 }

@@ -1,8 +1,10 @@
 //! The protocols that can be simulated.
 
+mod group;
 mod mutex;
 mod pool;
 
+use quorate_protocol::group::GroupLock;
 use quorate_protocol::mutex::Mutex;
 use quorate_protocol::pool::Pool;
 use quorate_site::registry::Settings;
@@ -11,7 +13,7 @@ use crate::Subject;
 use crate::cluster::Wants;
 
 /// The protocols' names.
-pub const PROTOCOLS: [&str; 2] = [Mutex::NAME, Pool::NAME];
+pub const PROTOCOLS: [&str; 3] = [GroupLock::NAME, Mutex::NAME, Pool::NAME];
 
 /// Something to do with a protocol that is known only by name.
 pub trait Visitor {
@@ -42,6 +44,7 @@ pub fn visit<V: Visitor>(
     visitor: V,
 ) -> Result<V::Output, String> {
     match name {
+        GroupLock::NAME => group::visit(settings, visitor),
         Mutex::NAME => mutex::visit(settings, visitor),
         Pool::NAME => pool::visit(settings, visitor),
         _ => Err(unknown_protocol(name)),
@@ -63,6 +66,7 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Setting
             let (pool, pool_undone) = pool::options(settings)?;
             Ok((Wants::Pool, Settings { pool, pool_undone, ..Settings::default() }))
         }
+        GroupLock::NAME => Err("whole sites have no group locks yet; leave --site out".to_owned()),
         _ => Err(unknown_protocol(name)),
     }
 }
@@ -77,7 +81,7 @@ fn switches<E: ToString>(
     names: &[&str],
     settings: &[Setting],
     errata: impl Iterator<Item = E>,
-    mut set: impl FnMut(&str, bool),
+    mut set: impl FnMut(&str, &str) -> Result<(), String>,
 ) -> Result<Option<E>, String> {
     let mut undone = None;
     let mut errata: Vec<E> = errata.collect();
@@ -94,7 +98,7 @@ fn switches<E: ToString>(
             let known = names.join(", ");
             return Err(format!("{protocol} has no option `{name}`; known: {known}, undo"));
         } else {
-            set(name, parse_switch(name, value)?);
+            set(name, value)?;
         }
     }
     Ok(undone)

@@ -7,7 +7,7 @@ use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Grant, Message, Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumError, QuorumSystem, SiteSet, build};
 
-use super::{Setting, Visitor, switches};
+use super::{Setting, Visitor, parse_switch, switches};
 use crate::{Shape, Subject};
 
 pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
@@ -20,8 +20,9 @@ pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
 
 pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), String> {
     let mut options = Options::default();
-    let set = |name: &str, on| {
-        options.set(name, on);
+    let set = |name: &str, value: &str| {
+        options.set(name, parse_switch(name, value)?);
+        Ok(())
     };
     let undone = switches(Mutex::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
     Ok((options, undone))
@@ -82,7 +83,8 @@ macro_rules! subject {
 subject!(Mutex, Options, Mutex::new);
 subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(options, undone));
 
-fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, String> {
+/// Quorums for all kinds of claims.
+pub(super) fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, String> {
     let built = match shape {
         Shape::Kind(name, n) => name.parse().and_then(|kind: Kind| build(kind, *n)),
         Shape::Listed(own) => Listed::new(own.clone()).map(|listed| Arc::new(listed) as _),

@@ -7,14 +7,15 @@ use quorate_protocol::pool::errata::{Erratum, Unrepaired};
 use quorate_protocol::pool::{Claim, Grant, Message, Options, Pool, Units};
 use quorate_quorum::{ArbiterKind, Arbiters, SiteSet};
 
-use super::{Setting, Visitor, switches};
+use super::{Setting, Visitor, parse_switch, switches};
 use crate::{Marks, Shape, Subject};
 
 /// The switches that are set, and the repair that is undone.
 pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), String> {
     let mut options = Options::default();
-    let set = |name: &str, on| {
-        options.set(name, on);
+    let set = |name: &str, value: &str| {
+        options.set(name, parse_switch(name, value)?);
+        Ok(())
     };
     let undone = switches(Pool::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
     Ok((options, undone))
@@ -100,7 +101,7 @@ fn marks(grant: &Grant) -> Marks {
     let (count, of) = (count as usize, of as usize);
     let numbers: Vec<usize> = grant.numbers.iter().map(|&number| of + number as usize).collect();
     let above = (of - count..of).chain(numbers.iter().copied()).collect();
-    Marks { above, own: [vec![count - 1], numbers].concat() }
+    Marks { above, level: vec![], own: [vec![count - 1], numbers].concat() }
 }
 
 fn parse_claim(words: &[&str]) -> Result<Claim, String> {

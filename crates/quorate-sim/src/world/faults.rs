@@ -204,10 +204,19 @@ impl<P: Subject> World<P> {
             self.channels.clear(client, server, Lane::Up);
         }
         self.begin(client).shared.sessions.set_ours(server, Ours::default());
-        self.tell(client, Input::Lost(server), watch);
+        self.end_right(client, server, watch);
+        let leads = self.leads(client);
+        if let Err(violation) = self.step(client, 1, Input::Lost(server), watch) {
+            self.judge.on_violation(client, violation);
+        }
+        let still = self.leads(client);
+        let over: Vec<_> = leads.into_iter().filter(|lead| !still.contains(lead)).collect();
+        self.end_leads(&over, watch);
+        self.finish(client, watch);
     }
 
     fn close(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+        self.end_ghosts(client, server, watch);
         self.links.set_fate(client, server, Fate::Closed);
         self.channels.clear(client, server, Lane::Up);
         self.bury(client, server);
@@ -232,10 +241,14 @@ impl<P: Subject> World<P> {
     }
 
     fn crash(&mut self, site: SiteId) {
+        self.haunt(site);
         let node = &self.nodes[site.index()];
         for (&claim, &standpoint) in &node.claims {
             match standpoint {
-                Standpoint::Waiting => self.waiting -= 1,
+                Standpoint::Waiting => {
+                    self.waiting -= 1;
+                    self.judge.on_end(site, claim);
+                }
                 Standpoint::Inside => {
                     self.inside -= 1;
                     if let Basis::Permissions(vouchers) = node.protocol.rests_on(claim) {
@@ -289,6 +302,7 @@ impl<P: Subject> World<P> {
 
     fn clear(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
         self.bury_all(site);
+        self.end_former_life(site, watch);
         self.begin(site).shared.quarantined = false;
         for peer in SiteId::all(self.n()).filter(|&peer| peer != site) {
             let sessions = &mut self.begin(peer).shared.sessions;

@@ -4,19 +4,21 @@ mod faults;
 mod links;
 mod refusal;
 mod unseen;
+mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use quorate_protocol::{
-    ClaimId, Effect, FENCE_BLOCK, Fence, Input, Out, Record, Shared, Tick, Violation,
+    ClaimId, Effect, FENCE_BLOCK, Fence, Input, Out, Record, Shared, Tick, Ticket, Violation,
 };
-use quorate_quorum::SiteId;
+use quorate_quorum::{SiteId, SiteSet};
 
 use self::faults::Ghost;
 use self::links::{Fate, Links};
 use self::unseen::{Fixed, Scratch};
+use self::words::Believer;
 use crate::channels::{Channels, Lane, Order};
 use crate::property::{Judge, Standing};
 use crate::{Breach, Event, Observer, Quorums, Subject};
@@ -41,6 +43,11 @@ pub struct World<P: Subject> {
     contract: Option<Contract>,
     links: Links,
     ghosts: Vec<Ghost>,
+    believers: Vec<Believer>,
+    /// Those who vouch for pivots of sites that have crashed.
+    frozen: BTreeMap<Ticket, SiteSet>,
+    /// The pivots whose session ended before its time.
+    lapsed: BTreeSet<Ticket>,
     scratch: Scratch<P>,
     fixed: Fixed<P>,
 }
@@ -128,6 +135,9 @@ impl<P: Subject> World<P> {
             contract,
             links: Links::default(),
             ghosts: Vec::new(),
+            believers: Vec::new(),
+            frozen: BTreeMap::new(),
+            lapsed: BTreeSet::new(),
             scratch: Scratch::default(),
             fixed: Fixed(Arc::new((options.clone(), quorums.clone()))),
         }
@@ -167,6 +177,11 @@ impl<P: Subject> World<P> {
     /// The claims of a site's callers that are not over.
     pub fn claims(&self, site: SiteId) -> impl Iterator<Item = (ClaimId, Standpoint)> + '_ {
         self.nodes[site.index()].claims.iter().map(|(&claim, &standpoint)| (claim, standpoint))
+    }
+
+    /// What a claim has that is inside.
+    pub fn grant(&self, site: SiteId, claim: ClaimId) -> Option<&P::Grant> {
+        self.judge.grant(site, claim)
     }
 
     /// How many claims a site's callers have made.
@@ -219,12 +234,14 @@ impl<P: Subject> World<P> {
         node.claims_made += 1;
         node.claims.insert(id, Standpoint::Waiting);
         self.waiting += 1;
+        self.judge.on_wait(site, id, &claim);
         let done = self.step(site, 0, Input::Acquire(id, claim), watch);
         if done.is_err() {
             let node = self.begin(site);
             node.claims_made -= 1;
             node.claims.remove(&id);
             self.waiting -= 1;
+            self.judge.on_end(site, id);
         }
         self.finish(site, watch);
         done.map(|()| id)
@@ -313,10 +330,14 @@ impl<P: Subject> World<P> {
 
     fn forget(&mut self, site: SiteId, claim: ClaimId) {
         match self.begin(site).claims.remove(&claim) {
-            Some(Standpoint::Waiting) => self.waiting -= 1,
+            Some(Standpoint::Waiting) => {
+                self.waiting -= 1;
+                self.judge.on_end(site, claim);
+            }
             Some(Standpoint::Inside) => {
                 self.inside -= 1;
                 self.judge.on_leave(site, claim);
+                self.disbelieve(site, claim);
             }
             Some(Standpoint::Lost) | None => {}
         }
@@ -337,6 +358,11 @@ impl<P: Subject> World<P> {
 
     /// Handles what a site sent to itself, then judges.
     fn finish(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
+        self.absorb(site, watch);
+        self.judge_standing();
+    }
+
+    fn absorb(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
         while let Some(message) = self.scratch.own.pop_front() {
             self.receive(site, site, message, watch);
         }
@@ -344,17 +370,18 @@ impl<P: Subject> World<P> {
         let (was, is) = (node.vacant, node.protocol.is_vacant());
         node.vacant = is;
         self.occupied = self.occupied + usize::from(was) - usize::from(is);
-        self.judge_standing();
     }
 
     fn judge_standing(&mut self) {
         let owed = |contract: Contract| self.owed(contract.reopens, contract.restarts).len();
-        self.judge.on_action_done(&Standing {
+        let standing = Standing {
             in_flight: self.channels.in_flight() + self.contract.map_or(0, owed),
             inside: self.inside,
             waiting: self.waiting,
             occupied: self.occupied,
-        });
+            mended: self.contract.is_none_or(|contract| contract.reopens && contract.restarts),
+        };
+        self.judge.on_action_done(&standing, &self.fixed.0.0);
     }
 
     /// Puts a message under way. In a world of sessions it travels in one of them.
@@ -421,16 +448,22 @@ impl<P: Subject> World<P> {
             }
             Effect::Grant(claim, grant) => {
                 watch.see(depth, &Event::Enters(site, claim, &grant));
-                self.begin(site).claims.insert(claim, Standpoint::Inside);
                 self.waiting -= 1;
+                if self.is_void(&grant) {
+                    self.judge.on_end(site, claim);
+                    return self.end(site, claim, watch);
+                }
+                self.begin(site).claims.insert(claim, Standpoint::Inside);
                 self.inside += 1;
                 self.judge.on_enter(site, claim, &grant);
+                self.believe(site, claim, &grant);
             }
             Effect::Lose(claim, why) => {
                 watch.see(depth, &Event::Loses(site, claim, why));
                 self.begin(site).claims.insert(claim, Standpoint::Lost);
                 self.inside -= 1;
                 self.judge.on_leave(site, claim);
+                self.disbelieve(site, claim);
             }
             Effect::Ignore(why) => watch.see(depth, &Event::Ignores(site, why)),
             Effect::Arm(never, _) | Effect::Disarm(never) => match never {},

@@ -1,0 +1,177 @@
+//! Whole state spaces of the group lock, and what the search finds when a repair is undone.
+
+use std::sync::Arc;
+
+use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
+use quorate_protocol::group::errata::{Erratum, Unrepaired};
+use quorate_protocol::group::{Choice, Claim, GroupLock, Options};
+use quorate_quorum::{Kind, Listed, QuorumSystem, build};
+use quorate_sim::{Contract, Subject};
+
+const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
+const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
+const ONE_MANAGER: &str = "quorum 2: 1\nquorum 3: 1\nquorum 4: 1";
+const TWO_OF_THREE: &str = "quorum 4: 1 2\nquorum 5: 2 3\nquorum 6: 1 3";
+
+/// A space to search, but for the protocol's options.
+#[derive(Clone)]
+struct Locks {
+    quorums: Arc<dyn QuorumSystem>,
+    claims: Claims<Claim>,
+    requests: Vec<u32>,
+    gives_up: u32,
+    faults: Option<Faults>,
+    order: Order,
+}
+
+fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks {
+    let claim = |text: &str| GroupLock::parse_claim(&text.split_whitespace().collect::<Vec<_>>());
+    let site = |text: &str| text.split(',').map(|text| claim(text).unwrap()).collect();
+    let claims = Claims::each(text.split(';').map(site).collect());
+    let requests = requests.to_vec();
+    Locks { quorums, claims, requests, gives_up: 0, faults: None, order: Order::Fifo }
+}
+
+/// Requesters and managers apart. Sites without requests manage.
+fn apart(quorums: &str, requests: &[u32], text: &str) -> Locks {
+    locks(Arc::new(quorums.parse::<Listed>().unwrap()), requests, text)
+}
+
+/// Three sites that are all of it.
+fn together(requests: &[u32], text: &str, faults: Faults) -> Locks {
+    let locks = locks(build(Kind::Majority, 3).unwrap(), requests, text);
+    Locks { faults: Some(faults), ..locks }
+}
+
+fn search<P>(locks: &Locks, options: P::Options) -> Report
+where
+    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+{
+    let Locks { quorums, claims, requests, gives_up, faults, order } = locks.clone();
+    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, order };
+    check(&space, &Limits::default())
+}
+
+fn assert_clean(locks: &Locks, options: Options) {
+    let report = search::<GroupLock>(locks, options);
+    if let Some((breach, trace)) = &report.violation {
+        panic!("{breach}\n{:#?}", trace.lines);
+    }
+    assert!(report.complete);
+}
+
+/// Undoes one repair, and expects the shortest schedule that shows the damage.
+fn assert_breaks(undone: Erratum, locks: &Locks, (property, steps): (&str, usize)) {
+    assert_clean(locks, Options::default());
+    let report = search::<Unrepaired>(locks, (Options::default(), undone));
+    let (breach, trace) = report.violation.expect("the repair is needed");
+    assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
+}
+
+/// All ways to give three requesters one of four sets of groups, and so all orders of priority.
+fn all_claims() -> impl Iterator<Item = [&'static str; 3]> {
+    const SETS: [&str; 4] = ["a", "b", "a b", "b c"];
+    SETS.into_iter().flat_map(|one| {
+        SETS.into_iter().flat_map(move |two| SETS.into_iter().map(move |three| [one, two, three]))
+    })
+}
+
+#[test]
+fn one_manager_is_clean() {
+    for [one, two, three] in all_claims() {
+        let text = format!("a; {one}; {two}; {three}");
+        let locks = apart(ONE_MANAGER, &[0, 1, 1, 1], &text);
+        assert_clean(&Locks { gives_up: 1, ..locks }, Options::default());
+    }
+    let twice = apart(ONE_MANAGER, &[0, 2, 2, 2], "a; a; b; a b");
+    assert_clean(&twice, Options::default());
+}
+
+#[test]
+fn two_of_three_managers_are_clean() {
+    for text in ["a; a; a; a; b; a b", "a; a; a; b c; a b; a"] {
+        let locks = apart(TWO_OF_THREE, &[0, 0, 0, 1, 1, 1], text);
+        assert_clean(&locks, Options::default());
+        let choice = Choice::MostWaiting;
+        assert_clean(&locks, Options { choice, ..Options::default() });
+    }
+}
+
+/// Blocking is what a limit is for; everything else holds with it.
+#[test]
+fn a_limit_is_clean() {
+    let limit = Some(std::time::Duration::ZERO);
+    let locks = apart(ONE_MANAGER, &[0, 2, 1, 1], "a; a; b; a b");
+    assert_clean(&locks, Options { limit, ..Options::default() });
+}
+
+#[test]
+fn several_claims_of_a_site_are_clean() {
+    let locks = apart(ONE_MANAGER, &[0, 3, 1, 0], "a; a, a b, b; b");
+    let claims = locks.claims.clone().at_once(3);
+    assert_clean(&Locks { claims, gives_up: 1, ..locks }, Options::default());
+}
+
+#[test]
+fn sessions_that_end_are_clean() {
+    for faults in [
+        Faults { lose: 1, ..NOTHING },
+        Faults { silent: 1, ..NOTHING },
+        Faults { lose: 1, contract: Contract { reopens: false, ..MENDED }, ..NOTHING },
+        Faults { crash: 1, contract: Contract { restarts: false, ..MENDED }, ..NOTHING },
+    ] {
+        assert_clean(&together(&[1, 1, 0], "a; a b", faults), Options::default());
+        assert_clean(&together(&[1, 1, 0], "a; b", faults), Options::default());
+    }
+}
+
+#[test]
+fn e1_what_is_finished_counts_as_old() {
+    let locks = apart("quorum 2: 1", &[0, 2], "a");
+    assert_breaks(Erratum::E1, &locks, ("progress", 9));
+}
+
+#[test]
+fn e3_a_manager_compares_sites() {
+    let locks = apart(ONE_MANAGER, &[0, 2, 1, 1], "a; a; a; b");
+    assert_breaks(Erratum::E3, &Locks { gives_up: 1, ..locks }, ("vacancy", 15));
+}
+
+#[test]
+fn e4_an_answer_names_no_request() {
+    let locks = apart(TWO_OF_THREE, &[0, 0, 0, 2, 1, 1], "a; a; a; a; a; b");
+    assert_breaks(Erratum::E4, &locks, ("exclusion", 30));
+}
+
+#[test]
+fn e5_messages_overtake_each_other() {
+    let locks = apart("quorum 3: 1 2\nquorum 4: 2", &[0, 0, 1, 1], "a; a; a; b");
+    assert_clean(&locks, Options::default());
+    let any = Locks { order: Order::Any { duplicates: 0 }, ..locks };
+    let report = search::<GroupLock>(&any, Options::default());
+    let (breach, trace) = report.violation.expect("the order is needed");
+    assert_eq!((breach.property, trace.actions.len()), ("contract", 7), "{:#?}", trace.lines);
+}
+
+#[test]
+fn e6_a_manager_frees_its_vote_at_once() {
+    let locks = apart(TWO_OF_THREE, &[0, 0, 0, 1, 1, 1], "a; a; a; a; b; a");
+    assert_breaks(Erratum::E6, &locks, ("exclusion", 17));
+}
+
+#[test]
+fn e10_nothing_is_done_about_a_lost_holder() {
+    let locks = together(&[1, 1, 0], "a; b", Faults { lose: 1, ..NOTHING });
+    assert_breaks(Erratum::E10, &locks, ("vacancy", 7));
+}
+
+#[test]
+fn sessions_need_their_repairs() {
+    let lose = Faults { lose: 1, ..NOTHING };
+    for (undone, text, breaks) in [
+        (Erratum::BothHalves, "a; b", ("contract", 5)),
+        (Erratum::FloorKept, "a; b", ("fences grow", 8)),
+    ] {
+        assert_breaks(undone, &together(&[1, 1, 0], text, lose), breaks);
+    }
+}

@@ -1,0 +1,154 @@
+//! The group lock, as the simulator drives it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_protocol::group::errata::{Erratum, Unrepaired};
+use quorate_protocol::group::{Choice, Claim, Grant, Group, GroupLock, Message, Options, Via};
+use quorate_protocol::{Fence, Ticket};
+use quorate_quorum::{QuorumSystem, SiteSet};
+
+use super::{Setting, Visitor, mutex, switches};
+use crate::{Marks, Shape, Subject, Word};
+
+pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+    let mut options = Options::default();
+    let set = |name: &str, value: &str| {
+        match name {
+            "choice" => options.choice = parse_choice(value)?,
+            _ => options.limit = parse_limit(value)?,
+        }
+        Ok(())
+    };
+    let undone = switches(GroupLock::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
+    Ok(match undone {
+        None => visitor.visit::<GroupLock>(options),
+        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+    })
+}
+
+fn parse_choice(value: &str) -> Result<Choice, String> {
+    let found = Choice::ALL.into_iter().find(|(name, _)| *name == value);
+    found.map(|(_, choice)| choice).ok_or_else(|| {
+        let known: Vec<&str> = Choice::ALL.iter().map(|(name, _)| *name).collect();
+        format!("option choice is `{}`, not `{value}`", known.join("` or `"))
+    })
+}
+
+fn parse_limit(value: &str) -> Result<Option<Duration>, String> {
+    if value == "off" {
+        return Ok(None);
+    }
+    let ms = value.strip_suffix("ms").filter(|ms| ms.bytes().all(|byte| byte.is_ascii_digit()));
+    match ms.and_then(|ms| ms.parse().ok()) {
+        Some(ms) => Ok(Some(Duration::from_millis(ms))),
+        None => Err(format!("option limit is `off` or a time as in `50ms`, not `{value}`")),
+    }
+}
+
+/// The group lock, whole or with a repair undone: only what a site is made of differs.
+macro_rules! subject {
+    ($lock:ty, $options:ty, $new:expr, $switches:expr) => {
+        impl Subject for $lock {
+            const NAME: &'static str = "group";
+
+            const QUORUM: &'static str = "majority";
+
+            const ANY_ORDER: bool = false;
+
+            const JOINED: bool = true;
+
+            type Options = $options;
+
+            type Quorums = Arc<dyn QuorumSystem>;
+
+            fn quorums(shape: &Shape, _: &[Claim]) -> Result<Self::Quorums, String> {
+                mutex::quorums(shape)
+            }
+
+            fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
+                $new(*options)
+            }
+
+            fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+                parse_claim(words)
+            }
+
+            fn kind(message: &Message) -> &'static str {
+                message.kind()
+            }
+
+            fn is_for_arbiter(message: &Message) -> bool {
+                message.is_for_manager()
+            }
+
+            /// Groups do not mix, and a pivot finds nobody inside.
+            fn conflict(inside: &Grant, entrant: &Grant) -> bool {
+                inside.group != entrant.group || entrant.is_pivot()
+            }
+
+            fn fence(grant: &Grant) -> Fence {
+                grant.fence
+            }
+
+            fn marks(grant: &Grant) -> Marks {
+                let (above, level) =
+                    if grant.is_pivot() { (vec![0], vec![]) } else { (vec![], vec![0]) };
+                Marks { above, level, own: vec![0] }
+            }
+
+            fn vouch(quorums: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
+                quorums.is_quorum(sites)
+            }
+
+            fn word(grant: &Grant) -> Option<Word> {
+                match grant.via {
+                    Via::Pivot => None,
+                    Via::Follower { manager, pivot, right } => {
+                        Some(Word { giver: manager, lead: pivot, right })
+                    }
+                }
+            }
+
+            fn leads(&self) -> Vec<(Ticket, SiteSet)> {
+                self.leads().collect()
+            }
+
+            fn carry(quorums: &Self::Quorums, sites: &SiteSet) -> bool {
+                quorums.is_quorum(sites)
+            }
+
+            /// With a limit some have to wait, for the sake of others.
+            fn must_join(options: &Self::Options, claim: &Claim, grant: &Grant) -> bool {
+                let limit = $switches(options).limit;
+                limit.is_none() && grant.is_pivot() && claim.groups.contains(&grant.group)
+            }
+
+            fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
+                match words {
+                    ["group", name] => Ok(grant.group.name() == *name),
+                    _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
+                }
+            }
+        }
+    };
+}
+
+subject!(GroupLock, Options, GroupLock::new, |options: &Options| *options);
+subject!(
+    Unrepaired,
+    (Options, Erratum),
+    |(options, undone)| Unrepaired::new(options, undone),
+    |options: &(Options, Erratum)| options.0
+);
+
+/// `group a b` in scripts; the first word may be left out where it is clear what is meant.
+fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+    let names = words.strip_prefix(&["group"]).unwrap_or(words);
+    if names.is_empty() {
+        return Err("a group lock is acquired with a group; expected one or more, as in \
+                    `group a b`"
+            .to_owned());
+    }
+    Ok(Claim { groups: names.iter().map(|name| Group::new(name)).collect() })
+}

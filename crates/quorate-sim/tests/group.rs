@@ -1,0 +1,334 @@
+//! What a group lock costs, by the rule of `docs/protocols/group.md`: a cancel, its answer and the
+//! vote that makes it good are charged to the request which caused the cancel. Requesters and
+//! managers are apart, so every message counts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use quorate_protocol::group::{Choice, Claim, Group, GroupLock, Message, Options};
+use quorate_protocol::{SiteId, Tick, Ticket};
+use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
+use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver, run};
+use quorate_sim::{Claims, Event, Lane, Observer, Order, Subject, World};
+
+/// Counts messages, each for the request that it is charged to.
+#[derive(Default)]
+struct Bill {
+    charged: BTreeMap<Ticket, u64>,
+    served: BTreeMap<Ticket, bool>,
+    /// What each site received last.
+    received: BTreeMap<SiteId, Ticket>,
+    /// Who has had a manager's vote, and for whose sake it was called back.
+    votes: BTreeMap<(SiteId, Ticket), Option<Ticket>>,
+    messages: u64,
+}
+
+impl Bill {
+    fn send(&mut self, from: SiteId, to: SiteId, message: &Message) {
+        let ticket = message.ticket();
+        let payer = match message {
+            Message::Cancel { .. } => {
+                self.votes.insert((from, ticket), Some(self.received[&from]));
+                self.received[&from]
+            }
+            Message::Cancelled { .. } => self.votes[&(to, ticket)].expect("it was called back"),
+            Message::Ok { .. } => {
+                let before = self.votes.insert((from, ticket), None);
+                before.flatten().unwrap_or(ticket)
+            }
+            _ => ticket,
+        };
+        self.messages += 1;
+        *self.charged.entry(payer).or_default() += 1;
+    }
+
+    fn note(&mut self, event: &Event<'_, GroupLock>) {
+        match *event {
+            Event::Sends { from, to, message } => self.send(from, to, message),
+            Event::Receives { to, message, .. } => {
+                self.received.insert(to, message.ticket());
+            }
+            Event::Enters(_, _, grant) => {
+                self.served.insert(grant.ticket, grant.is_pivot());
+            }
+            _ => {}
+        }
+    }
+
+    fn followers(&self) -> usize {
+        self.served.values().filter(|&&pivot| !pivot).count()
+    }
+}
+
+impl Observer<GroupLock> for Bill {
+    fn see(&mut self, _: usize, event: &Event<'_, GroupLock>) {
+        self.note(event);
+    }
+}
+
+impl TimedObserver<GroupLock> for Bill {
+    fn see(&mut self, _: Tick, _: usize, event: &Event<'_, GroupLock>) {
+        self.note(event);
+    }
+}
+
+fn site(number: usize) -> SiteId {
+    SiteId::new(number - 1)
+}
+
+fn claim(text: &str) -> Claim {
+    GroupLock::parse_claim(&text.split_whitespace().collect::<Vec<_>>()).unwrap()
+}
+
+/// A cluster, and what was sent in it.
+struct Stage {
+    world: World<GroupLock>,
+    bill: Bill,
+}
+
+impl Stage {
+    fn new(quorums: &str) -> Self {
+        let quorums: Arc<dyn QuorumSystem> = Arc::new(quorums.parse::<Listed>().unwrap());
+        Self { world: World::new(&quorums, &Options::default()), bill: Bill::default() }
+    }
+
+    /// A caller asks, with a priority: the lower goes first.
+    fn acquires(&mut self, number: usize, groups: &str) -> Ticket {
+        let claim = self.world.acquire(site(number), claim(groups), &mut self.bill).unwrap();
+        let view = quorate_protocol::Protocol::view(self.world.protocol(site(number)));
+        view.claims.iter().map(|view| view.ticket).find(|ticket| ticket.claim == claim).unwrap()
+    }
+
+    fn releases(&mut self, ticket: Ticket) {
+        self.world.release(ticket.site, ticket.claim, &mut self.bill).unwrap();
+    }
+
+    fn deliver(&mut self, from: usize, to: usize) {
+        assert!(self.world.deliver((site(from), site(to), Lane::Up), &mut self.bill));
+    }
+
+    /// The first message of this kind, wherever it is in its channel.
+    fn deliver_kind(&mut self, from: usize, to: usize, kind: &str) {
+        let channel = (site(from), site(to), Lane::Up);
+        let mut under_way = self.world.under_way(channel.0, channel.1, channel.2);
+        let at = under_way.position(|message| message.kind() == kind).expect("it is under way");
+        drop(under_way);
+        assert!(self.world.deliver_at(channel, at, &mut self.bill));
+    }
+
+    fn settle(&mut self) {
+        while let Some(channel) = { self.world.busy_channels().next() } {
+            self.world.deliver(channel, &mut self.bill);
+        }
+        assert_eq!(self.world.breach(), None);
+    }
+
+    /// Everybody leaves, until nobody waits.
+    fn empty(&mut self) {
+        loop {
+            self.settle();
+            let inside = SiteId::all(self.world.n()).find_map(|site| {
+                let (claim, _) = self
+                    .world
+                    .claims(site)
+                    .find(|(claim, _)| self.world.grant(site, *claim).is_some())?;
+                Some((site, claim))
+            });
+            let Some((site, claim)) = inside else { return assert_eq!(self.world.waiting(), 0) };
+            self.world.release(site, claim, &mut self.bill).unwrap();
+        }
+    }
+}
+
+/// E5: a cancel overtakes its ok, and a vote that was given back is counted.
+#[test]
+fn without_order_two_groups_are_inside() {
+    let mut stage = Stage::new("quorum 3: 1 2\nquorum 4: 2");
+    let quorums: Arc<dyn QuorumSystem> =
+        Arc::new("quorum 3: 1 2\nquorum 4: 2".parse::<Listed>().unwrap());
+    let order = Order::Any { duplicates: 0 };
+    stage.world = World::with_order(&quorums, &Options::default(), order);
+    stage.world.set_clock(site(3), 5);
+    stage.acquires(3, "a");
+    stage.deliver_kind(3, 2, "request");
+    stage.acquires(4, "b");
+    stage.deliver_kind(4, 2, "request");
+    stage.deliver_kind(2, 3, "cancel");
+    stage.deliver_kind(2, 3, "ok");
+    stage.deliver_kind(3, 1, "request");
+    stage.deliver_kind(1, 3, "ok");
+    stage.deliver_kind(3, 2, "cancelled");
+    assert_eq!(stage.world.breach(), None);
+    stage.deliver_kind(2, 4, "ok");
+    assert_eq!(stage.world.breach().map(|breach| breach.property), Some("exclusion"));
+}
+
+#[test]
+fn alone_a_request_costs_six_for_each_manager() {
+    for size in 1..=6 {
+        let members: Vec<String> = (1..=size).map(|member: u64| member.to_string()).collect();
+        let mut stage = Stage::new(&format!("quorum {}: {}", size + 1, members.join(" ")));
+        let ticket = stage.acquires(usize::try_from(size + 1).unwrap(), "a");
+        stage.empty();
+        assert_eq!(stage.bill.charged, BTreeMap::from([(ticket, 6 * size)]));
+    }
+}
+
+/// P7: one manager lets it in, the other votes for it, and neither calls anything back.
+#[test]
+fn a_follower_that_all_answer_costs_three_for_each_manager() {
+    let mut stage = Stage::new("quorum 4: 1 2\nquorum 5: 1 3");
+    stage.acquires(4, "a");
+    stage.settle();
+    let follower = stage.acquires(5, "a");
+    stage.deliver(5, 3);
+    stage.settle();
+    stage.releases(follower);
+    stage.settle();
+    assert_eq!(stage.bill.charged[&follower], 3 * 2);
+}
+
+/// P7': the other manager has voted for a stronger request and has no reason to answer.
+#[test]
+fn a_follower_costs_two_for_each_manager_and_one_at_least() {
+    let mut stage = Stage::new("quorum 4: 1 2\nquorum 5: 2 3\nquorum 6: 1 3");
+    stage.acquires(4, "a");
+    stage.settle();
+    stage.acquires(5, "b");
+    stage.settle();
+    let follower = stage.acquires(6, "a");
+    stage.settle();
+    stage.releases(follower);
+    stage.settle();
+    assert_eq!(stage.bill.charged[&follower], 2 * 2 + 1);
+}
+
+/// P9: it overtakes the holder of every vote.
+#[test]
+fn the_worst_request_costs_nine_for_each_manager() {
+    let mut stage = Stage::new("quorum 3: 1 2\nquorum 4: 1 2\nquorum 5: 1 2");
+    stage.world.set_clock(site(4), 5);
+    stage.world.set_clock(site(5), 6);
+    stage.acquires(4, "b");
+    stage.deliver(4, 1);
+    stage.acquires(5, "c");
+    stage.deliver(5, 2);
+    let worst = stage.acquires(3, "a");
+    stage.deliver(3, 1);
+    stage.deliver(3, 2);
+    stage.empty();
+    assert_eq!(stage.bill.charged[&worst], 9 * 2);
+}
+
+/// Managers with the quorums of a construction, and nine requesters that take them in turn.
+fn nine(kind: Kind, managers: usize) -> (Arc<dyn QuorumSystem>, u64) {
+    let all = SiteSet::full(managers);
+    let built = build(kind, managers).unwrap();
+    let quorum = |at: usize| built.pick_for(SiteId::new(at % managers), &all);
+    let mut own: Vec<Option<SiteSet>> = vec![None; managers];
+    own.extend((0..9).map(quorum));
+    let size = own[managers].as_ref().unwrap().len() as u64;
+    (Arc::new(Listed::new(own).unwrap()), size)
+}
+
+/// Twelve claims for each requester: `some` of `groups`, by a rule without pattern.
+fn claims(managers: usize, groups: u64, some: usize) -> Claims<Claim> {
+    let mut state = 1_u64;
+    let mut draw = |below: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut claim = || {
+        let mut names = std::collections::BTreeSet::new();
+        while names.len() < some {
+            names.insert(draw(groups));
+        }
+        let group = |name: &u64| Group::new(&format!("g{name}"));
+        Claim { groups: names.iter().map(group).collect() }
+    };
+    let each = (0..managers + 9).map(|_| (0..12).map(|_| claim()).collect());
+    Claims::each(each.collect())
+}
+
+fn plan(
+    (quorums, managers): (Arc<dyn QuorumSystem>, usize),
+    claims: Claims<Claim>,
+    choice: Choice,
+) -> Plan<GroupLock> {
+    let mut requests = vec![0; managers];
+    requests.extend([12; 9]);
+    Plan {
+        quorums,
+        options: Options { choice, ..Options::default() },
+        claims,
+        requests,
+        think: Span::UpTo(2 * T),
+        inside: Span::UpTo(3 * T),
+        gives_up: 0,
+        delay: Delay::Exponential,
+        skew: false,
+        order: Order::Fifo,
+        faults: None,
+    }
+}
+
+fn runs(plan: &Plan<GroupLock>, seeds: u64) -> impl Iterator<Item = Bill> + '_ {
+    (0..seeds).map(move |seed| {
+        let mut bill = Bill::default();
+        let outcome = run(plan, seed, &mut bill);
+        assert!(outcome.breach.is_none(), "seed {seed}: {:?}", outcome.breach);
+        assert_eq!((outcome.tally.unserved, bill.served.len()), (0, 108));
+        bill
+    })
+}
+
+/// P7' and P9: the least is reached on every system, and the most is never passed.
+#[test]
+fn no_request_costs_less_than_the_least_or_more_than_the_most() {
+    for (kind, managers) in
+        [(Kind::Majority, 3), (Kind::Majority, 5), (Kind::Plane, 7), (Kind::Grid, 9)]
+    {
+        let (quorums, size) = nine(kind, managers);
+        let plan = plan((quorums, managers), claims(managers, 3, 2), Choice::Arbitrary);
+        let (mut least, mut most, mut messages, mut requests) = (u64::MAX, 0, 0, 0);
+        for bill in runs(&plan, 60) {
+            least = least.min(*bill.charged.values().min().unwrap());
+            most = most.max(*bill.charged.values().max().unwrap());
+            messages += bill.messages;
+            requests += bill.served.len() as u64;
+        }
+        println!(
+            "{kind} of {managers}: from {least} to {most}, {:.2} |Q| a request",
+            messages as f64 / (requests * size) as f64
+        );
+        assert_eq!(least, 2 * size + 1, "{kind}");
+        assert!(most <= 9 * size, "{kind}: {most}");
+    }
+}
+
+/// Note how many follow, and what a request costs, with each choice of a group.
+fn share_and_cost(groups: u64, some: usize, choice: Choice) -> (f64, f64) {
+    let (quorums, size) = nine(Kind::Majority, 3);
+    let plan = plan((quorums, 3), claims(3, groups, some), choice);
+    let (mut followers, mut messages, mut requests) = (0, 0, 0);
+    for bill in runs(&plan, 60) {
+        followers += bill.followers();
+        messages += bill.messages;
+        requests += bill.served.len();
+    }
+    let share = 100.0 * followers as f64 / requests as f64;
+    (share, messages as f64 / (requests as u64 * size) as f64)
+}
+
+#[test]
+fn the_group_most_wait_for_gives_more_followers_and_fewer_messages() {
+    for (groups, some) in [(8, 3), (6, 2), (3, 2)] {
+        let (share, cost) = share_and_cost(groups, some, Choice::Arbitrary);
+        let (more, less) = share_and_cost(groups, some, Choice::MostWaiting);
+        println!(
+            "{some} of {groups}: {share:.1} % follow at {cost:.2} |Q|, {more:.1} % at {less:.2} |Q|"
+        );
+        assert!(more > share && less < cost, "{some} of {groups}");
+    }
+}
