@@ -62,7 +62,10 @@ impl Worker {
             while let Some(line) = lines.next_line().await.map_err(Failure::service)? {
                 let order = serde_json::from_str(&line).map_err(Failure::of)?;
                 let report = desk.follow(order).await;
-                say_report(&report.unwrap_or_else(|error| Report::Failed(error.to_string())))?;
+                let report = report.unwrap_or_else(|error| Report::Failed(error.to_string()));
+                // Whoever reads it may wait for others first, and they for the site in this thread.
+                let said = tokio::task::spawn_blocking(move || say_report(&report)).await;
+                said.map_err(Failure::service)??;
             }
             Ok(Verdict::Clean)
         })
