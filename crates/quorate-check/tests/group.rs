@@ -168,10 +168,13 @@ fn e10_nothing_is_done_about_a_lost_holder() {
 #[test]
 fn sessions_need_their_repairs() {
     let lose = Faults { lose: 1, ..NOTHING };
-    for (undone, text, breaks) in [
-        (Erratum::BothHalves, "a; b", ("contract", 5)),
-        (Erratum::FloorKept, "a; b", ("fences grow", 8)),
+    let crash = Faults { crash: 1, ..NOTHING };
+    for (undone, locks, breaks) in [
+        (Erratum::BothHalves, together(&[1, 1, 0], "a; b", lose), ("contract", 5)),
+        (Erratum::FloorKept, together(&[1, 1, 0], "a; b", lose), ("fences grow", 8)),
+        (Erratum::OldRight, together(&[1, 1, 1], "a; a; b", lose), ("exclusion", 13)),
+        (Erratum::NoQuarantine, together(&[1, 1, 0], "a; b", crash), ("exclusion", 13)),
     ] {
-        assert_breaks(undone, &together(&[1, 1, 0], text, lose), breaks);
+        assert_breaks(undone, &locks, breaks);
     }
 }

@@ -1,8 +1,8 @@
 //! How the names of switches are spelt.
 
-/// `NoAsking` is spelt `no-asking`, but `E1` is `E1`.
+/// `NoAsking` is spelt `no-asking`, but `E10` is `E10`.
 pub(crate) fn dashed(name: &str) -> String {
-    if name.len() <= 2 {
+    if name.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
         return name.to_owned();
     }
     let mut dashed = String::new();

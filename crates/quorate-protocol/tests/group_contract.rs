@@ -125,3 +125,34 @@ fn readers_are_one_group_and_each_writer_is_its_own() {
         }
     }
 }
+
+/// A manager with a limit of 50 ms, at which site 2 is inside with a and site 3 waits with b.
+#[test]
+fn a_session_closes_to_newcomers_once_a_stronger_request_has_waited_too_long() {
+    let ms = |ms: u64| Tick(ms * 1_000_000);
+    let limit = Some(std::time::Duration::from_millis(50));
+    let mut shared = Shared::new(site(1), build(Kind::Majority, 3).unwrap());
+    let mut manager = GroupLock::new(Options { limit, ..Options::default() });
+    let mut hear = |at: u64, from: usize, message: Message| {
+        let mut out = Out::new();
+        let input = Input::Deliver(site(from), message);
+        manager.step(&mut shared, ms(at), input, &mut out).unwrap();
+        let sent = out.drain().filter_map(|effect| match effect {
+            Effect::Send(_, message) => Some(message.kind()),
+            _ => None,
+        });
+        sent.collect::<Vec<_>>()
+    };
+    let request = |time, from, name: &str| Message::Request {
+        ticket: ticket(time, from),
+        groups: groups(&[name]),
+        held: false,
+    };
+    let (group, fence, right) = (Group::new("a"), Fence(1), Some(SessionNo(0)));
+    assert_eq!(hear(0, 2, request(1, 2, "a")), ["ok"]);
+    assert!(hear(0, 2, Message::Lock { ticket: ticket(1, 2), group, fence, right }).is_empty());
+    assert!(hear(100, 3, request(5, 3, "b")).is_empty());
+    assert_eq!(hear(149, 3, request(6, 3, "a")), ["enter"]);
+    assert!(hear(150, 3, request(7, 3, "a")).is_empty(), "it has waited for 50 ms");
+    assert_eq!(hear(150, 2, request(4, 2, "a")), ["enter"], "a stronger one overtakes nobody");
+}

@@ -183,3 +183,20 @@ fn an_address_that_cannot_be_served_is_refused() {
     let address = taken.local_addr().unwrap().to_string();
     quorate(&format!("check mutex --explore {address}")).refused(&["--explore", &address]);
 }
+
+#[test]
+fn what_is_no_claim_or_option_of_a_group_lock_is_refused_in_a_line() {
+    for (line, expected) in [
+        ("check group", "expected one or more, as in `group a b`"),
+        ("check group --claims a --option choice=best", "`arbitrary` or `most-waiting`"),
+        ("check group --claims a --option limit=5", "`off` or a time as in `50ms`, not `5`"),
+        ("check group --claims a --option fair=on", "known: choice, limit, undo"),
+        ("check group --claims a --option undo=E2", "there is no repair `E2` to undo"),
+        ("check group --claims a --order any", "a group needs --order fifo"),
+        ("sim random --protocol group --site", "leave --site out"),
+    ] {
+        let done = quorate(line);
+        assert_eq!((done.code, done.err.lines().count()), (Some(2), 1), "{line}: {}", done.err);
+        assert!(done.err.contains(expected), "{line}: {}", done.err);
+    }
+}
