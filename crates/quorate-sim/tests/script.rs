@@ -77,12 +77,15 @@ fn bad_input_is_named_with_its_line_and_what_was_expected() {
             "line 2: nothing happens here; expected a trace only below a command that acts",
         ),
         ("sites 3\noption ahead maybe", "line 2: option ahead is `on` or `off`, not `maybe`"),
-        ("protocol turnstile\nsites 3", "line 1: unknown protocol `turnstile`; known: mutex, pool"),
+        (
+            "protocol turnstile\nsites 3",
+            "line 1: unknown protocol `turnstile`; known: group, mutex, pool",
+        ),
         ("sites 3\n1 acquires twice", "line 2: a mutex is acquired without `twice`"),
         (
             "sites 3\nexpect broken hearts",
-            "line 2: unknown property `hearts`; expected one of contract, exclusion, \
-             fences grow, progress, units, vacancy",
+            "line 2: unknown property `hearts`; expected one of no blocking, contract, \
+             exclusion, fences grow, progress, units, vacancy",
         ),
     ];
     for (text, expected) in cases {
