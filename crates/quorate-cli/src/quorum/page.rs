@@ -19,13 +19,16 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
   max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { margin: 2.5rem 0 0.3rem; font-size: 1.2rem; }
 svg { width: 100%; height: auto; }
-.key span { margin-right: 1.2em; white-space: nowrap; }
+.key { display: flex; flex-wrap: wrap; gap: 0 1.2em; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.8rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 0.1rem 0.6rem; border-bottom: 1px solid var(--rule); }
 th:first-child, td:first-child { text-align: left; }
 code { font-size: 0.9em; }
-@media print { section { break-inside: avoid; } details { display: block; } body { margin: 0; } }
+@media print {
+  section { break-inside: avoid; } body { margin: 0; }
+  details::details-content { content-visibility: visible; block-size: auto; }
+}
 ";
 
 /// One measure of all kinds.
