@@ -176,6 +176,14 @@ fn pools_are_never_overdrawn_whatever_happens() {
     }
 }
 
+/// Only what an arbiter says tells them so: without its *wait* none would be denied as busy.
+#[test]
+fn callers_that_wait_for_nobody_are_told_of_a_busy_pool() {
+    let plan = Plan { hasty: true, wants: Wants::Pool, ..plan(Kind::Majority, 5) };
+    let sum = assert_clean(&plan, 0..60);
+    assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
+}
+
 /// Callers in other processes outlive the only site there is; it must wait for them when it comes
 /// back, though it has no peer to which it ever promised a lease.
 #[test]

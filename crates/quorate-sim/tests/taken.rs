@@ -17,6 +17,8 @@ enum Taken {
     Rule(Rule),
     /// A repair of the mutex.
     Repair(&'static str),
+    /// A repair of pools.
+    PoolRepair(&'static str),
     /// The assumption that clocks differ by less than 1 %: they differ by up to 10 %.
     Clocks,
     /// The same, and that exclusion breaks is overlooked.
@@ -60,6 +62,14 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::Repair("no-quarantine"), 20, "exclusion"),
     (Taken::Repair("no-recheck"), 24, "progress"),
     (Taken::Repair("shared-fence"), 1, "fences grow"),
+    // The same of pools.
+    (Taken::PoolRepair("N1"), 5, "progress"),
+    (Taken::PoolRepair("N2"), 32, "exclusion"),
+    (Taken::PoolRepair("both-halves"), 7, "exclusion"),
+    (Taken::PoolRepair("done-kept"), 3, "progress"),
+    (Taken::PoolRepair("floor-kept"), 6, "fences grow"),
+    (Taken::PoolRepair("no-recheck"), 39, "progress"),
+    (Taken::PoolRepair("unnamed"), 1, "exclusion"),
     // Two holders are valid together.
     (Taken::Clocks, 10, "exclusion"),
     // And then the storage refuses the one that was there before, though it believes to be inside.
@@ -74,6 +84,10 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
         Taken::Repair(undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
             plan.settings = site_settings("mutex", &[setting]).unwrap().1;
+        }
+        Taken::PoolRepair(undone) => {
+            let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
+            (plan.wants, plan.settings) = site_settings("pool", &[setting]).unwrap();
         }
         Taken::Clocks => plan.skew = 50_000,
         Taken::ClocksOverlooked => (plan.skew, plan.tolerates) = (50_000, Some("exclusion")),
