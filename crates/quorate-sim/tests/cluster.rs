@@ -176,9 +176,9 @@ fn pools_are_never_overdrawn_whatever_happens() {
     }
 }
 
-/// Only what an arbiter says tells them so: without its *wait* none would be denied as busy.
+/// They are told of a busy pool, by an arbiter's *wait* or when they are asked to give back.
 #[test]
-fn callers_that_wait_for_nobody_are_told_of_a_busy_pool() {
+fn callers_of_a_pool_that_wait_for_nobody_leave_nothing_behind() {
     let plan = Plan { hasty: true, wants: Wants::Pool, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
