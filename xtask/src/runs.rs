@@ -58,6 +58,8 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --site --faults all --sites 7 --quorum plane --runs 100",
     "sim random --site --faults all --protocol pool --sites 3 --runs 100",
     "sim random --site --faults all --protocol pool --sites 5 --runs 100",
+    "sim random --site --faults all --protocol group --sites 3 --runs 100",
+    "sim random --site --faults all --protocol group --sites 5 --runs 100",
 ];
 
 /// Exhaustive checks and random runs of `cargo xtask deep`: minutes to hours.

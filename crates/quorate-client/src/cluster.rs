@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::backend::Backend;
 use crate::remote::Remote;
-use crate::{Error, Mutex, Options, Pool};
+use crate::{Error, GroupLock, Mutex, Options, Pool, RwLock};
 
 /// A cluster, as one process sees it; cheap to copy.
 ///
@@ -155,6 +155,24 @@ impl Cluster {
     /// The name cannot be a resource's.
     pub fn pool(&self, name: &str, units: u32) -> Result<Pool, Error> {
         Ok(Pool::new(self.clone(), name.parse().map_err(Error::Name)?, units))
+    }
+
+    /// A lock that many hold together, if they are of one group.
+    ///
+    /// # Errors
+    ///
+    /// The name cannot be a resource's.
+    pub fn group(&self, name: &str) -> Result<GroupLock, Error> {
+        Ok(GroupLock::new(self.clone(), name.parse().map_err(Error::Name)?))
+    }
+
+    /// A lock that many hold to read, or one to write.
+    ///
+    /// # Errors
+    ///
+    /// The name cannot be a resource's.
+    pub fn rwlock(&self, name: &str) -> Result<RwLock, Error> {
+        Ok(RwLock::new(self.clone(), name.parse().map_err(Error::Name)?))
     }
 
     /// Asks all sites something, and waits so long at most for their answers.

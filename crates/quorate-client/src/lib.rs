@@ -23,20 +23,25 @@
 mod backend;
 mod cluster;
 mod error;
+mod group;
 mod guard;
 mod mutex;
 mod options;
 mod pool;
 mod remote;
+mod rwlock;
 
 pub use cluster::{Cluster, Gathered};
 pub use error::Error;
+pub use group::{GroupGuard, GroupLock};
 pub use guard::Guard;
 pub use mutex::Mutex;
 pub use options::Options;
 pub use pool::{Pool, UnitsGuard};
 pub use quorate_server::{SiteConfig, TlsConfig};
 pub use quorate_wire::words::{
-    Answer, CallView, CallerLoss as Lost, Card, Denial, Fence, Got, Kind, Name, PeerReport,
-    Question, ResourceView, SiteId, SiteReport, Standing, Ticket, Units, Want, explain,
+    Access, Answer, CallView, CallerLoss as Lost, Card, Denial, Fence, Got, Group, Groups, Kind,
+    Name, PeerReport, Question, ResourceView, SiteId, SiteReport, Standing, Ticket, Units, Want,
+    explain,
 };
+pub use rwlock::RwLock;

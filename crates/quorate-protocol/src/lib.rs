@@ -37,6 +37,7 @@ mod choice;
 mod clock;
 mod effect;
 pub mod group;
+mod haste;
 mod ids;
 pub mod mutex;
 pub mod pool;

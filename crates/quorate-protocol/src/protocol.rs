@@ -46,6 +46,17 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
     /// What a grant rests on: permissions of a quorum, or one giver's word.
     fn rests_on(&self, claim: ClaimId) -> Basis;
 
+    /// Whom others, or claims of ours, are inside or let somebody in on our word about: to which
+    /// site the word was given, and which request it is about.
+    fn words(&self) -> Vec<(SiteId, Ticket)> {
+        Vec::new()
+    }
+
+    /// What our word about a request rests on.
+    fn word_on(&self, _about: Ticket) -> Basis {
+        Basis::Nothing
+    }
+
     /// The quorums of which a claim needs one: those of the cluster, unless it depends on what is
     /// asked for.
     fn quorums_of<'a>(&'a self, site: &'a Shared, _claim: ClaimId) -> &'a dyn QuorumSystem {
@@ -92,6 +103,9 @@ pub enum Input<P: Protocol> {
     Closed(SiteId),
     /// Arbiter half: the site has a session here.
     Opened(SiteId, SessionNo),
+    /// Arbiter half: what the site of this request told us of it holds again, after its time had
+    /// run out or before we knew of any.
+    Assured(Ticket),
     /// Arbiter half: the quarantine after a restart is over, and we may lend.
     Cleared,
 }
@@ -114,6 +128,7 @@ impl<P: Protocol> Input<P> {
             Input::Open(site, number) => Input::Open(site, number),
             Input::Closed(site) => Input::Closed(site),
             Input::Opened(site, number) => Input::Opened(site, number),
+            Input::Assured(ticket) => Input::Assured(ticket),
             Input::Cleared => Input::Cleared,
         }
     }

@@ -1,5 +1,6 @@
 //! What all resources of one site have in common.
 
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use crate::{Clock, Fence, Out, Protocol, Record, SessionNo, Ticket};
 /// How far a fence ceiling is moved on at a time, unless somebody says otherwise.
 pub const FENCE_BLOCK: u64 = 1 << 20;
 
+type Assured = Option<BTreeSet<Ticket>>;
+
 /// What all resources of one site have in common: who it is, its Lamport clock, its fences, its
 /// sessions and the cluster's quorum system.
 #[derive(Clone, Debug)]
@@ -22,6 +25,10 @@ pub struct Shared {
     pub clock: Clock,
     /// What became of the sessions; the driver keeps it up to date.
     pub sessions: Sessions,
+    /// The requests of other sites of which we were told that they are good, and for how long that
+    /// lasts has not run out. `None` where validity is a matter of sessions alone; the driver keeps
+    /// it up to date.
+    pub assured: Assured,
     /// Whether the site has restarted and lends nothing yet; the driver keeps it up to date.
     pub quarantined: bool,
     floor: Fence,
@@ -42,6 +49,7 @@ impl Shared {
             incarnation: 0,
             clock: Clock::default(),
             sessions: Sessions::default(),
+            assured: None,
             quarantined: false,
             floor: Fence(1),
             ceil: Fence(1 + FENCE_BLOCK),
@@ -185,6 +193,12 @@ impl Shared {
         site != self.site && self.sessions.ours(site).silent
     }
 
+    /// Whether a request that is inside, as its site told us, is known to be so still.
+    pub fn is_assured(&self, request: Ticket) -> bool {
+        let told = || self.assured.as_ref().is_none_or(|assured| assured.contains(&request));
+        request.site == self.site || told()
+    }
+
     /// The lowest fence that an entry with this site's permission may use.
     pub fn floor(&self) -> Fence {
         self.floor
@@ -257,9 +271,10 @@ impl Shared {
         sites
     }
 
-    fn state(&self) -> (SiteId, u32, Clock, &Sessions, bool, Fence, Fence) {
-        let Self { site, incarnation, clock, sessions, quarantined, floor, ceil, .. } = self;
-        (*site, *incarnation, *clock, sessions, *quarantined, *floor, *ceil)
+    fn state(&self) -> (SiteId, u32, Clock, &Sessions, &Assured, bool, Fence, Fence) {
+        let Self { site, incarnation, clock, sessions, assured, quarantined, floor, ceil, .. } =
+            self;
+        (*site, *incarnation, *clock, sessions, assured, *quarantined, *floor, *ceil)
     }
 }
 

@@ -11,8 +11,8 @@ pub enum Basis {
     Nothing,
     /// The permissions of these sites.
     Permissions(SiteSet),
-    /// One site's word.
-    Word(SiteId),
+    /// One site's word about this request, for as long as it tells.
+    Word(SiteId, Ticket),
 }
 
 /// One resource as one site sees it.

@@ -25,7 +25,7 @@ fn groups(names: &[&str]) -> Groups {
 fn waiting() -> (GroupLock, Shared) {
     let mut shared = Shared::new(site(1), build(Kind::Majority, 3).unwrap());
     let mut lock = GroupLock::new(Options::default());
-    let claim = Claim { groups: groups(&["a"]) };
+    let claim = Claim { groups: groups(&["a"]), hasty: false };
     let sent = step(&mut lock, &mut shared, Input::Acquire(ID, claim)).unwrap();
     for effect in sent {
         if let Effect::Send(to, message) = effect
@@ -73,11 +73,11 @@ fn what_breaks_the_contract_changes_nothing() {
         right: Some(SessionNo(0)),
     };
     let deliver = |from: usize, message| Input::Deliver(site(from), message);
-    let none = Claim { groups: groups(&[]) };
-    let empty = Message::Request { ticket: two, groups: groups(&[]), held: false };
+    let none = Claim { groups: groups(&[]), hasty: false };
+    let empty = Message::Request { ticket: two, groups: groups(&[]), held: false, hasty: false };
     for (input, violation) in [
         (Input::Acquire(ClaimId(2), none), Violation::NoGroups),
-        (Input::Acquire(ID, Claim { groups: groups(&["b"]) }), Violation::Busy),
+        (Input::Acquire(ID, Claim { groups: groups(&["b"]), hasty: false }), Violation::Busy),
         (Input::Release(ID), Violation::NotInside(ID)),
         (Input::Release(ClaimId(7)), Violation::NotInside(ClaimId(7))),
         (Input::Abandon(ClaimId(7)), Violation::NotWaiting(ClaimId(7))),
@@ -104,7 +104,12 @@ fn what_breaks_the_contract_changes_nothing() {
 #[test]
 fn a_request_that_comes_twice_is_queued_once() {
     let (mut lock, mut shared) = waiting();
-    let request = Message::Request { ticket: ticket(4, 2), groups: groups(&["b"]), held: false };
+    let request = Message::Request {
+        ticket: ticket(4, 2),
+        groups: groups(&["b"]),
+        held: false,
+        hasty: false,
+    };
     let once = Input::Deliver(site(2), request);
     assert_eq!(step(&mut lock, &mut shared, once.clone()).unwrap(), []);
     let queue = lock.view().queue;
@@ -147,6 +152,7 @@ fn a_session_closes_to_newcomers_once_a_stronger_request_has_waited_too_long() {
         ticket: ticket(time, from),
         groups: groups(&[name]),
         held: false,
+        hasty: false,
     };
     let (group, fence, right) = (Group::new("a"), Fence(1), Some(SessionNo(0)));
     assert_eq!(hear(0, 2, request(1, 2, "a")), ["ok"]);

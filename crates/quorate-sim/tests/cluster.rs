@@ -184,6 +184,39 @@ fn callers_of_a_pool_that_wait_for_nobody_leave_nothing_behind() {
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
 
+/// Those who join are inside on the word of one site; nobody believes it for too long.
+#[test]
+fn groups_are_never_mixed_whatever_happens() {
+    for (sites, seeds) in [(1, 0..10), (3, 0..60), (5, 0..60), (7, 0..20)] {
+        let quorums = build(Kind::Majority, sites).unwrap();
+        let plan = Plan { wants: Wants::Group, ..Plan::new(quorums) };
+        for seed in seeds {
+            let outcome = run(&plan, seed, &mut Unwatched);
+            assert_eq!(outcome.breach, None, "{sites} sites, seed {seed}");
+            assert!(outcome.tally.grants > 0, "{sites} sites, seed {seed}");
+        }
+    }
+}
+
+/// A validity that is handed down twice must not be too old when it arrives.
+#[test]
+fn nobody_loses_a_group_while_nothing_goes_wrong() {
+    for sites in [3, 5, 9] {
+        let wants = Wants::Group;
+        let plan = Plan { faults: Faults::None, wants, ..plan(Kind::Majority, sites) };
+        let sum = assert_clean(&plan, 0..20);
+        assert_eq!(sum.lost, 0, "{sites} sites");
+        assert!(sum.grants > 1_000, "{sum:?}");
+    }
+}
+
+#[test]
+fn callers_of_a_group_that_wait_for_nobody_leave_nothing_behind() {
+    let plan = Plan { hasty: true, wants: Wants::Group, ..plan(Kind::Majority, 5) };
+    let sum = assert_clean(&plan, 0..60);
+    assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
+}
+
 /// Callers in other processes outlive the only site there is; it must wait for them when it comes
 /// back, though it has no peer to which it ever promised a lease.
 #[test]

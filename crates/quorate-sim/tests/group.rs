@@ -245,7 +245,7 @@ fn claims(managers: usize, groups: u64, some: usize) -> Claims<Claim> {
             names.insert(draw(groups));
         }
         let group = |name: &u64| Group::new(&format!("g{name}"));
-        Claim { groups: names.iter().map(group).collect() }
+        Claim { groups: names.iter().map(group).collect(), hasty: false }
     };
     let each = (0..managers + 9).map(|_| (0..12).map(|_| claim()).collect());
     Claims::each(each.collect())

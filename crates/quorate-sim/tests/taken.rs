@@ -4,7 +4,7 @@
 //! `cargo test --release -p quorate-sim --test taken -- --ignored --nocapture`
 
 use quorate_quorum::{Kind, build};
-use quorate_sim::cluster::{Forgets, Outcome, Plan, run};
+use quorate_sim::cluster::{Forgets, Outcome, Plan, Wants, run};
 use quorate_sim::{Setting, Unwatched, site_settings};
 use quorate_site::session::Rule;
 
@@ -19,6 +19,10 @@ enum Taken {
     Repair(&'static str),
     /// A repair of pools.
     PoolRepair(&'static str),
+    /// A repair of group locks.
+    GroupRepair(&'static str),
+    /// A rule of words, on which those are inside who join a group session.
+    WordRule(Rule),
     /// The assumption that clocks differ by less than 1 %: they differ by up to 10 %.
     Clocks,
     /// The same, and that exclusion breaks is overlooked.
@@ -31,7 +35,8 @@ enum Taken {
 /// `direct-grows`, `floor-kept-at-gone`, `floor-kept-at-asked`, `inquiries-kept` and
 /// `overtaken-untold`, which runs of the protocol alone, searches or scenarios show;
 /// `ReopenAfterDeadline`, because a caller is told of its loss before the client reopens, in the
-/// same step; and `DeadlinesFirst`, which the site keeps once more.
+/// same step; and `DeadlinesFirst`, which the site keeps once more. Of group locks `old-right` and
+/// `finished-unknown`, which scenarios and runs of the protocol alone show.
 const TAKEN: &[(Taken, u64, &str)] = &[
     // A restarted site starts its fences anew.
     (Taken::Disk(Forgets::Ceil), 3, "fences grow"),
@@ -46,7 +51,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::Rule(Rule::CountFromHandling), 4, "exclusion"),
     (Taken::Rule(Rule::StampOnce), 243, "exclusion"),
     (Taken::Repair("E1"), 1, "exclusion"),
-    (Taken::Repair("E2"), 5, "contract"),
+    (Taken::Repair("E2"), 17, "contract"),
     (Taken::Repair("E3"), 1, "contract"),
     (Taken::Repair("E4"), 5, "progress"),
     (Taken::Repair("E5"), 130, "progress"),
@@ -70,6 +75,22 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::PoolRepair("floor-kept"), 6, "fences grow"),
     (Taken::PoolRepair("no-recheck"), 39, "progress"),
     (Taken::PoolRepair("unnamed"), 1, "exclusion"),
+    // And of group locks.
+    (Taken::GroupRepair("E1"), 1, "progress"),
+    (Taken::GroupRepair("E3"), 10, "contract"),
+    (Taken::GroupRepair("E4"), 0, "contract"),
+    (Taken::GroupRepair("E6"), 0, "exclusion"),
+    (Taken::GroupRepair("E10"), 1, "progress"),
+    (Taken::GroupRepair("both-halves"), 1, "contract"),
+    (Taken::GroupRepair("floor-kept"), 42, "fences grow"),
+    (Taken::GroupRepair("no-quarantine"), 80, "fences grow"),
+    (Taken::GroupRepair("no-closing-set"), 768, "exclusion"),
+    (Taken::GroupRepair("no-recheck"), 244, "progress"),
+    // Who joined stays for as long as its own site is in touch with the manager.
+    (Taken::WordRule(Rule::WordsEnd), 14, "exclusion"),
+    // Or for as long as the pivot, though nobody waits for it any more.
+    (Taken::WordRule(Rule::WordsInSession), 241, "exclusion"),
+    (Taken::WordRule(Rule::WordsFromRenewal), 27, "exclusion"),
     // Two holders are valid together.
     (Taken::Clocks, 10, "exclusion"),
     // And then the storage refuses the one that was there before, though it believes to be inside.
@@ -89,6 +110,11 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
             (plan.wants, plan.settings) = site_settings("pool", &[setting]).unwrap();
         }
+        Taken::GroupRepair(undone) => {
+            let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
+            (plan.wants, plan.settings) = site_settings("group", &[setting]).unwrap();
+        }
+        Taken::WordRule(rule) => (plan.wants, plan.undone) = (Wants::Group, Some(rule)),
         Taken::Clocks => plan.skew = 50_000,
         Taken::ClocksOverlooked => (plan.skew, plan.tolerates) = (50_000, Some("exclusion")),
     }

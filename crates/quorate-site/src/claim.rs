@@ -102,6 +102,8 @@ pub enum Denial {
     },
     /// Nobody can have so many units of so many.
     Units(Units),
+    /// Nobody can be inside with one of these groups.
+    Groups(Arc<str>),
     /// The call's number was used before.
     Reused,
 }
@@ -122,6 +124,7 @@ impl fmt::Display for Denial {
                 write!(f, "it is a {kind}, says site {by}")
             }
             Denial::Units(units) => write!(f, "invalid units: {units}"),
+            Denial::Groups(problem) => write!(f, "invalid groups: {problem}"),
             Denial::Reused => f.write_str("a call of this number was made before"),
         }
     }

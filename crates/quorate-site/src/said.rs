@@ -1,6 +1,6 @@
 //! What whole sites say to each other inside their sessions.
 
-use quorate_protocol::Ticket;
+use quorate_protocol::{SessionNo, Ticket};
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +9,17 @@ use crate::claim::Card;
 use crate::effect::Break;
 use crate::question::{Answer, AskId, Question};
 use crate::registry::{Kind, Speech};
+use crate::validity::HandedDown;
 
 /// One message of one site to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Said {
     /// A protocol's message about a resource.
     Of(Name, Kind, Speech),
+    /// The same, with our word on how long it holds.
+    Vouched(Name, Kind, Speech, Word),
+    /// To a client of ours: how long what we said of these holds now.
+    Words(Vec<(Name, Word)>),
     /// From an arbiter: the name is in use otherwise, and your request is not queued.
     Refused {
         /// The resource.
@@ -38,11 +43,26 @@ pub enum Said {
     Answer(AskId, Answer),
 }
 
+/// Our word about a request: how long it holds, for a site that has a session here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Word {
+    /// The request.
+    pub about: Ticket,
+    /// The receiver's session here, whose renewals the time is counted by.
+    pub session: SessionNo,
+    /// How long it holds.
+    pub down: HandedDown,
+}
+
 impl Said {
     /// About how many bytes it takes; buffers are bounded by it.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Said::Of(name, _, speech) => name.as_str().len() + speech.bytes() + 8,
+            Said::Vouched(name, _, speech, _) => name.as_str().len() + speech.bytes() + 40,
+            Said::Words(words) => {
+                words.iter().map(|(name, _)| name.as_str().len() + 32).sum::<usize>() + 8
+            }
             Said::Refused { name, .. } => name.as_str().len() + 128,
             Said::Break(wish, _) | Said::Stop(wish, _) | Said::Stopping(wish) => {
                 wish.name.as_str().len() + wish.reason.len() + 128

@@ -7,7 +7,7 @@ mod net;
 use proptest::prelude::*;
 use quorate_site::gate::{ClientId, Parley, Wish};
 use quorate_site::session::{Badge, Frame, Packet, Seq};
-use quorate_site::{Card, Denial, Question, Want};
+use quorate_site::{Card, Denial, Group, Question, Said, Want};
 use quorate_wire::{
     Answer, ClientWord, Decoder, Greeting, MAX_FRAME, Refusal, SiteWord, Who, WireError, encode,
 };
@@ -24,6 +24,12 @@ fn site_words() -> Vec<SiteWord> {
             net.crash(1);
             net.pass(std::time::Duration::from_secs(7));
             net.start(1);
+        }
+        let groups = Want::Group(["a", "b"].map(Group::new).into_iter().collect());
+        let joint = [0, 1, 2].map(|site| (site, net.claim_as(site, "joint", groups.clone(), None)));
+        net.pass(std::time::Duration::from_secs(2));
+        for (site, call) in joint {
+            net.leave(site, call);
         }
         net.break_it(2, "deploy", quorate_protocol::Fence(round));
         for (site, call) in calls {
@@ -51,6 +57,11 @@ fn client_words() -> Vec<ClientWord> {
 fn all_that_is_said_survives() {
     let words = site_words();
     assert!(words.len() > 100, "{}", words.len());
+    let is_told = |word: &SiteWord| match word {
+        Packet::Down(_, frame) => matches!(frame.payload, Said::Words(_)),
+        _ => false,
+    };
+    assert!(words.iter().any(is_told), "who joined is told how long");
     let mut bytes = Vec::new();
     for word in &words {
         encode(word, &mut bytes).unwrap();

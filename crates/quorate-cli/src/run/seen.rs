@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quorate::{
-    Answer, CallView, Cluster, Gathered, Got, Kind, Name, Question, ResourceView, SiteId, Ticket,
-    Want, explain,
+    Access, Answer, CallView, Cluster, Gathered, Got, Group, Kind, Name, Question, ResourceView,
+    SiteId, Ticket, Want, explain,
 };
 use serde_json::{Value, json};
 
@@ -139,6 +139,9 @@ pub(crate) fn call_json(site: SiteId, call: &CallView) -> Value {
         "purpose": &*call.card.purpose,
         "units": matches!(call.want, Want::Pool { .. }).then(|| units_of(call)),
         "numbers": numbers_of(call),
+        "groups": groups_of(call),
+        "group": group_of(call),
+        "access": access_of(call),
         "age_ms": millis(call.age),
         "fence": call.fence.map(|fence| fence.0),
         "left_ms": call.left.map(millis),
@@ -149,7 +152,32 @@ pub(crate) fn call_json(site: SiteId, call: &CallView) -> Value {
 fn units_of(call: &CallView) -> u32 {
     match call.want {
         Want::Pool { units, .. } => units.count,
-        Want::Mutex => 0,
+        _ => 0,
+    }
+}
+
+/// The group a caller of a group lock has.
+fn group_of(call: &CallView) -> Option<&str> {
+    match (&call.want, &call.got) {
+        (Want::Group(_), Some(Got::Group(group))) => Some(group.name()),
+        _ => None,
+    }
+}
+
+/// The groups any of which a caller of a group lock would take.
+fn groups_of(call: &CallView) -> Option<Vec<&str>> {
+    match &call.want {
+        Want::Group(groups) => Some(groups.iter().map(Group::name).collect()),
+        _ => None,
+    }
+}
+
+/// What a caller of a read-write lock asked for.
+fn access_of(call: &CallView) -> Option<&'static str> {
+    match call.want {
+        Want::Access(Access::Read) => Some("read"),
+        Want::Access(Access::Write) => Some("write"),
+        _ => None,
     }
 }
 
@@ -163,8 +191,11 @@ fn numbers_of(call: &CallView) -> Option<Vec<u32>> {
     }
 }
 
-/// What a caller asked for and got of a pool, in a few words; nothing of a mutex.
+/// What a caller asked for or got, in a few words; nothing of a mutex.
 pub(crate) fn share(call: &CallView) -> String {
+    if let Some(group) = group_of(call) {
+        return format!("group {group}");
+    }
     let numbers: Option<Vec<String>> =
         numbers_of(call).map(|all| all.iter().map(ToString::to_string).collect());
     match (&call.want, numbers) {

@@ -1,12 +1,15 @@
 //! A read-write lock is a group lock.
 
+use std::fmt;
+
 use quorate_quorum::SiteId;
+use serde::{Deserialize, Serialize};
 
 use super::{Claim, Group};
 use crate::ClaimId;
 
 /// How a caller wants to use what a read-write lock guards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Access {
     /// Together with other readers.
     Read,
@@ -26,6 +29,15 @@ impl Access {
             Access::Read => Group::new("read"),
             Access::Write => Group::new(&format!("write {site}/{claim}")),
         };
-        Claim { groups: [group].into_iter().collect() }
+        Claim { groups: [group].into_iter().collect(), hasty: false }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Access::Read => "to read",
+            Access::Write => "to write",
+        })
     }
 }

@@ -70,6 +70,8 @@ impl fmt::Display for Groups {
 pub struct Claim {
     /// The groups that will do.
     pub groups: Groups,
+    /// Whether it must know when it has to wait.
+    pub hasty: bool,
 }
 
 /// How a request got in.

@@ -249,6 +249,14 @@ impl Protocol for Unrepaired {
         self.lock.rests_on(claim)
     }
 
+    fn words(&self) -> Vec<(SiteId, Ticket)> {
+        self.lock.words()
+    }
+
+    fn word_on(&self, about: Ticket) -> Basis {
+        self.lock.word_on(about)
+    }
+
     fn view(&self) -> View {
         self.lock.view()
     }

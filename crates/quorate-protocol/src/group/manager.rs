@@ -203,6 +203,11 @@ impl Manager {
         self.admit(site, now, out);
     }
 
+    /// A pivot is known to be inside still, after we were in doubt.
+    pub(super) fn on_assured(&mut self, site: &Shared, now: Tick, out: &mut Out<GroupLock>) {
+        self.admit(site, now, out);
+    }
+
     /// The quarantine after a restart is over: all whom we may have let in before have stopped.
     pub(super) fn on_cleared(&mut self, site: &Shared, out: &mut Out<GroupLock>) {
         for ticket in std::mem::take(&mut self.unanswered) {
@@ -300,6 +305,21 @@ impl Manager {
     fn knows(&self, ticket: Ticket) -> bool {
         let joined = self.status.session().is_some_and(|s| s.followers.contains(&ticket));
         joined || self.status.holder() == Some(ticket) || self.queue.contains(ticket)
+    }
+
+    /// Those we let join and that have not left, and their sites.
+    pub(super) fn admitted(&self) -> impl Iterator<Item = (SiteId, Ticket)> + '_ {
+        let session = self.status.session().map(|session| &session.followers);
+        let apart = self.apart.values().map(|apart| &apart.followers);
+        session.into_iter().chain(apart).flatten().map(|&follower| (follower.site, follower))
+    }
+
+    /// Whom somebody joined that we let in; `None` if we did not.
+    pub(super) fn pivot_of(&self, follower: Ticket) -> Option<Ticket> {
+        let session = self.status.session().map(|session| (session.pivot, &session.followers));
+        let apart = self.apart.iter().map(|(&pivot, apart)| (pivot, &apart.followers));
+        let mut all = session.into_iter().chain(apart);
+        all.find(|(_, followers)| followers.contains(&follower)).map(|(pivot, _)| pivot)
     }
 
     pub(super) fn is_vacant(&self) -> bool {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{Group, Groups};
 use crate::{Fence, Fences, SessionNo, Ticket};
 
-/// The paper's ten messages (figure 1), and below them those for fences.
+/// The paper's ten messages (figure 1), one for requests in a hurry, and below them those for
+/// fences.
 ///
 /// Each names the request it speaks of (E3, E4). A message has no number: sessions keep the order,
 /// and the algorithm needs it (E5).
@@ -21,6 +22,13 @@ pub enum Message {
         groups: Groups,
         /// Whether it is inside as a pivot already, and replaces a member of its quorum.
         held: bool,
+        /// Whether it wants to be told if it has to wait.
+        hasty: bool,
+    },
+    /// From a manager, to a request that wants to know: you have to wait.
+    Wait {
+        /// The request.
+        ticket: Ticket,
     },
     /// From a manager: my vote is yours.
     Ok {
@@ -112,6 +120,7 @@ impl Message {
     pub fn kind(&self) -> &'static str {
         match self {
             Message::Request { .. } => "request",
+            Message::Wait { .. } => "wait",
             Message::Ok { .. } => "ok",
             Message::Cancel { .. } => "cancel",
             Message::Cancelled { .. } => "cancelled",
@@ -130,6 +139,7 @@ impl Message {
     pub fn ticket(&self) -> Ticket {
         match *self {
             Message::Request { ticket, .. }
+            | Message::Wait { ticket }
             | Message::Ok { ticket, .. }
             | Message::Cancel { ticket }
             | Message::Cancelled { ticket }
@@ -144,11 +154,23 @@ impl Message {
         }
     }
 
+    /// How many bytes the names of groups take in it.
+    pub fn groups_bytes(&self) -> usize {
+        let all = |groups: &Groups| groups.iter().map(|group| group.name().len() + 1).sum();
+        match self {
+            Message::Request { groups, .. } => all(groups),
+            Message::Ok { waiting, .. } => waiting.iter().map(|(_, groups)| 16 + all(groups)).sum(),
+            Message::Lock { group, .. } | Message::Enter { group, .. } => group.name().len(),
+            _ => 0,
+        }
+    }
+
     /// Whether the manager is spoken to; everything else is the requester's.
     pub fn is_for_manager(&self) -> bool {
         !matches!(
             self,
             Message::Ok { .. }
+                | Message::Wait { .. }
                 | Message::Cancel { .. }
                 | Message::Enter { .. }
                 | Message::Finished { .. }
@@ -184,7 +206,8 @@ impl fmt::Display for Message {
                 write!(f, " with {group}, fence {fence}, after {pivot}")
             }
             Message::Raise { ceil, .. } | Message::Raised { ceil, .. } => write!(f, " to {ceil}"),
-            Message::Cancel { .. }
+            Message::Wait { .. }
+            | Message::Cancel { .. }
             | Message::Cancelled { .. }
             | Message::NoNeed { .. }
             | Message::Release { .. }

@@ -91,10 +91,13 @@ impl GroupLock {
             Message::Request { groups, .. } if groups.is_empty() => {
                 return Err(Violation::NoGroups);
             }
-            Message::Request { ticket, groups, held } => {
+            Message::Request { ticket, groups, held, hasty } => {
                 site.observe(ticket);
                 let entry = Entry { ticket, groups, held, session, since: now };
                 manager.on_request(site, entry, out);
+                if hasty && manager.waiting().any(|waiting| waiting == ticket) {
+                    out.send(ticket.site, Message::Wait { ticket });
+                }
             }
             Message::Cancelled { ticket } => manager.on_cancelled(site, ticket, out)?,
             Message::Lock { ticket, group, fence, right } => {
@@ -125,6 +128,7 @@ impl GroupLock {
                 requester.on_ok(site, (from, ticket), (fences, waiting), out)?;
                 site.clock.observe(clock);
             }
+            Message::Wait { ticket } => requester.on_wait(ticket),
             Message::Cancel { ticket } => requester.on_cancel(from, ticket, out)?,
             Message::Enter { ticket, pivot, group, fence, right, clock } => {
                 requester.on_enter(from, Enter { ticket, pivot, group, fence, right }, out)?;
@@ -173,6 +177,7 @@ impl Protocol for GroupLock {
                 self.manager.on_closed(site, client, out);
             }
             Input::Opened(client, _) => self.requester.on_opened(site, client, out),
+            Input::Assured(_) => self.manager.on_assured(site, now, out),
             Input::Cleared => self.manager.on_cleared(site, out),
         }
         Ok(())
@@ -180,6 +185,19 @@ impl Protocol for GroupLock {
 
     fn rests_on(&self, claim: ClaimId) -> Basis {
         self.requester.basis(claim)
+    }
+
+    /// The word of a pivot, that a manager may let others join it; and that of the manager, on
+    /// which those who joined are inside.
+    fn words(&self) -> Vec<(SiteId, Ticket)> {
+        self.requester.rights().chain(self.manager.admitted()).collect()
+    }
+
+    fn word_on(&self, about: Ticket) -> Basis {
+        match self.manager.pivot_of(about) {
+            Some(pivot) => Basis::Word(pivot.site, pivot),
+            None => self.requester.lead_basis(about),
+        }
     }
 
     fn view(&self) -> View {

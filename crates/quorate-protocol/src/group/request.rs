@@ -7,6 +7,7 @@ use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::{Choice, Group, GroupLock, Groups, Message};
+use crate::haste::Haste;
 use crate::{Fence, Fences, Out, Shared, Ticket};
 
 /// A request that is not over.
@@ -20,6 +21,7 @@ pub(super) struct Request {
     /// Whether the managers that were asked are not just one quorum.
     pub(super) repaired: bool,
     pub(super) phase: Phase,
+    pub(super) haste: Haste,
 }
 
 /// Where a request is; the paper's *Rstatus*.
@@ -103,7 +105,8 @@ impl Request {
     pub(super) fn ask(&mut self, manager: SiteId, out: &mut Out<GroupLock>) {
         let (ticket, groups) = (self.ticket, self.groups.clone());
         let held = matches!(self.phase, Phase::Pivot(_));
-        out.send(manager, Message::Request { ticket, groups, held });
+        let hasty = self.haste.wants_to_know();
+        out.send(manager, Message::Request { ticket, groups, held, hasty });
         self.votes.insert(manager, Vote::default());
     }
 

@@ -11,6 +11,7 @@ use quorate_quorum::{SiteId, SiteSet};
 use super::closing::Closing;
 use super::request::{Lead, Phase, Request};
 use super::{Claim, Grant, Group, GroupLock, Groups, Message, Options, Via};
+use crate::haste::Haste;
 use crate::{Basis, ClaimId, ClaimView, Fence, Fences, Out, SessionNo, Shared, Ticket, Violation};
 
 /// The requester half of a site: one of the paper's requesters for each claim, and the sessions
@@ -41,7 +42,7 @@ impl Requester {
         &mut self,
         site: &mut Shared,
         id: ClaimId,
-        Claim { groups }: Claim,
+        Claim { groups, hasty }: Claim,
         out: &mut Out<GroupLock>,
     ) -> Result<(), Violation> {
         if groups.is_empty() {
@@ -57,7 +58,8 @@ impl Requester {
         };
         let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
         let votes = LiteMap::with_capacity(quorum.len());
-        let mut request = Request { ticket, groups, votes, repaired, phase: Phase::Waiting };
+        let (phase, haste) = (Phase::Waiting, Haste::new(hasty));
+        let mut request = Request { ticket, groups, votes, repaired, phase, haste };
         for manager in quorum.iter() {
             request.ask(manager, out);
         }
@@ -88,6 +90,13 @@ impl Requester {
         request.lock_if_inside(site, manager, out);
         self.try_to_enter(site, ticket.claim, out);
         Ok(())
+    }
+
+    /// A manager has lent its vote to somebody else.
+    pub(super) fn on_wait(&mut self, ticket: Ticket) {
+        if let Some(request) = self.request(ticket) {
+            request.haste.hold_up();
+        }
     }
 
     /// Comes in on the word of a manager; the others are told to forget us.
@@ -138,6 +147,7 @@ impl Requester {
         let vote = request.votes.get_mut(&manager).ok_or(Violation::NotAsked(manager))?;
         vote.held = false;
         vote.waiting = Vec::new();
+        request.haste.hold_up();
         out.send(manager, Message::Cancelled { ticket });
         Ok(())
     }
@@ -235,7 +245,7 @@ impl Requester {
     pub(super) fn basis(&self, id: ClaimId) -> Basis {
         match self.requests.get(&id).map(|request| (&request.phase, request)) {
             Some((Phase::Pivot(_), request)) => Basis::Permissions(request.held()),
-            Some((Phase::Follower(manager), _)) => Basis::Word(*manager),
+            Some((Phase::Follower(manager), request)) => Basis::Word(*manager, request.ticket),
             Some((Phase::Waiting, _)) | None => Basis::Nothing,
         }
     }
@@ -248,6 +258,29 @@ impl Requester {
         inside.chain(self.closings.values().map(|closing| (closing.ticket, closing.votes.clone())))
     }
 
+    /// The managers that may let others join our pivots, and which.
+    pub(super) fn rights(&self) -> impl Iterator<Item = (SiteId, Ticket)> + '_ {
+        let inside = self.requests.values().filter_map(|request| match &request.phase {
+            Phase::Pivot(lead) => Some((request.ticket, &lead.admitting)),
+            _ => None,
+        });
+        let closing = self.closings.values().map(|closing| (closing.ticket, &closing.pending));
+        let all = inside.chain(closing);
+        all.flat_map(|(pivot, managers)| managers.iter().map(move |manager| (manager, pivot)))
+    }
+
+    /// What a pivot of ours rests on, until its session is over.
+    pub(super) fn lead_basis(&self, pivot: Ticket) -> Basis {
+        if let Some(closing) = self.closings.get(&pivot) {
+            return Basis::Permissions(closing.votes.clone());
+        }
+        let request = self.requests.get(&pivot.claim).filter(|request| request.ticket == pivot);
+        match request.map(|request| &request.phase) {
+            Some(Phase::Pivot(_)) => self.basis(pivot.claim),
+            _ => Basis::Nothing,
+        }
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.requests.is_empty() && self.closings.is_empty()
     }
@@ -256,7 +289,7 @@ impl Requester {
         let view = |request: &Request| ClaimView {
             ticket: request.ticket,
             inside: request.phase != Phase::Waiting,
-            held_up: request.phase == Phase::Waiting && request.missing().next().is_some(),
+            held_up: request.phase == Phase::Waiting && request.haste == Haste::HeldUp,
             missing: request.missing().collect(),
         };
         self.requests.values().map(view).collect()

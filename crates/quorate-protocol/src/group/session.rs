@@ -70,9 +70,11 @@ impl Session {
     ///
     /// Who joins is valid no longer than the pivot, and learns how long that is through our session
     /// at the pivot's site. When it ends, so does the right, and the pivot does not wait for us any
-    /// more when it closes; so a right of a former session must never come back to life.
+    /// more when it closes; so a right of a former session must never come back to life. While
+    /// what we know of the pivot's time has run out, the right rests.
     pub(super) fn right(&self, site: &Shared) -> Option<SessionNo> {
-        self.right.filter(|&right| site.session_at(self.pivot.site) == Some(right))
+        let open = |right: &SessionNo| site.session_at(self.pivot.site) == Some(*right);
+        self.right.filter(open).filter(|_| site.is_assured(self.pivot))
     }
 }
 

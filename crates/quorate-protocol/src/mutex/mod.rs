@@ -176,6 +176,7 @@ impl Protocol for Mutex {
             Input::Open(peer, _) => self.requester.on_open(site, peer, out),
             Input::Closed(client) => self.arbiter.on_closed(site, client, out),
             Input::Opened(..) => out.ignore("the client asks if it needs anything"),
+            Input::Assured(_) => out.ignore("nobody is inside here on a word"),
             Input::Cleared => self.arbiter.on_cleared(site, out),
         }
         Ok(())

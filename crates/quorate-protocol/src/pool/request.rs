@@ -8,6 +8,7 @@ use quorate_quorum::{SiteId, SiteSet};
 use super::family::Family;
 use super::naming::Names;
 use super::{Message, Pool, Units};
+use crate::haste::Haste;
 use crate::{Fence, Fences, GrantNo, Out, Shared, Ticket};
 
 /// A request and what is known of each permission it has asked for.
@@ -27,17 +28,6 @@ pub(super) struct Request {
     /// Which ones it means, once it has all permissions it needs.
     pub(super) choice: Option<BTreeSet<u32>>,
     pub(super) haste: Haste,
-}
-
-/// Whether a request wants to know that it has to wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Haste {
-    /// It does not.
-    None,
-    /// It does, and nobody has said so.
-    Hasty,
-    /// It does, and somebody has.
-    HeldUp,
 }
 
 /// One arbiter's permission.
@@ -117,17 +107,10 @@ impl Request {
     pub(super) fn ask(&mut self, arbiter: SiteId, out: &mut Out<Pool>) {
         let (ticket, units, held) = (self.ticket, self.units.count, self.inside.is_some());
         let numbers = if held { self.numbers() } else { BTreeSet::new() };
-        let hasty = self.haste != Haste::None;
+        let hasty = self.haste.wants_to_know();
         out.send(arbiter, Message::Request { ticket, units, held, numbers, hasty });
         let names = Names::new(held);
         self.permissions.insert(arbiter, Permission { names, ..Permission::default() });
-    }
-
-    /// Somebody goes before it.
-    pub(super) fn hold_up(&mut self) {
-        if self.haste == Haste::Hasty {
-            self.haste = Haste::HeldUp;
-        }
     }
 
     /// Tells all that were asked that it is over.

@@ -4,8 +4,9 @@ use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::family::Family;
-use super::request::{Haste, Request};
+use super::request::Request;
 use super::{Claim, Grant, Pool};
+use crate::haste::Haste;
 use crate::{ClaimId, ClaimView, Fence, Fences, GrantNo, Out, Shared, Ticket, Violation};
 
 /// The requester half of a site: one of the paper's requesters for each claim.
@@ -45,7 +46,7 @@ impl Requester {
         let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
         let permissions = LiteMap::with_capacity(quorum.len());
         let (inside, choice) = (None, None);
-        let haste = if hasty { Haste::Hasty } else { Haste::None };
+        let haste = Haste::new(hasty);
         let mut request =
             Request { ticket, units, permissions, repaired, inside, numbered, choice, haste };
         for arbiter in quorum.iter() {
@@ -83,7 +84,7 @@ impl Requester {
     /// An arbiter has lent what we need to others.
     pub(super) fn on_wait(&mut self, ticket: Ticket) {
         if let Some(request) = self.request(ticket) {
-            request.hold_up();
+            request.haste.hold_up();
         }
     }
 
@@ -113,7 +114,7 @@ impl Requester {
         } else {
             permission.number = number;
             permission.give_back(arbiter, ticket, out);
-            request.hold_up();
+            request.haste.hold_up();
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quorate_protocol::group::{Access, Group};
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_site::{Break, CallId, Card, Claim, Input, Units, Want};
@@ -33,6 +34,8 @@ pub(super) struct Call {
     want: Want,
     /// The units it got, if it wanted to know which.
     pub(super) numbers: BTreeSet<u32>,
+    /// The group it got, if it wanted one.
+    pub(super) group: Option<Group>,
     /// What it believes: by its site's clock, and the same in true time.
     pub(super) until: Tick,
     pub(super) end: u64,
@@ -78,10 +81,10 @@ impl Call {
         self.place == Place::Inside
     }
 
-    /// How many units it wants; a mutex is one.
+    /// How many units it wants; any other lock is one.
     pub(super) fn units(&self) -> u32 {
         match self.want {
-            Want::Mutex => 1,
+            Want::Mutex | Want::Group(_) | Want::Access(_) => 1,
             Want::Pool { units, .. } => units.count,
         }
     }
@@ -137,6 +140,15 @@ impl<W: Observer> Run<'_, W> {
                 let units = Units { count, of: self.mood.units };
                 Want::Pool { units, numbered: self.chance.percent(50) }
             }
+            Wants::Group if self.mood.read_write => {
+                let reads = self.chance.percent(70);
+                Want::Access(if reads { Access::Read } else { Access::Write })
+            }
+            Wants::Group => {
+                let some = 1 + self.chance.below(7);
+                let named = (0..3).filter(|group| some >> group & 1 == 1);
+                Want::Group(named.map(|group| Group::new(["a", "b", "c"][group])).collect())
+            }
         }
     }
 
@@ -151,6 +163,7 @@ impl<W: Observer> Run<'_, W> {
         Call {
             want: self.draw_want(),
             numbers: BTreeSet::new(),
+            group: None,
             site,
             life: self.nodes[site].life,
             caller,
@@ -246,11 +259,17 @@ impl<W: Observer> Run<'_, W> {
         let valid = self.judge.is_valid(self.now, name, id);
         // Each unit that has a number has a storage; without numbers nothing tells units apart.
         let guarded: Vec<u32> = match self.plan.wants {
-            Wants::Mutex => vec![0],
+            Wants::Mutex | Wants::Group => vec![0],
             Wants::Pool => call.numbers.iter().copied().collect(),
         };
         for unit in guarded {
-            let write = self.stores.entry((name, unit)).or_default().write(id, fence);
+            let mut write = self.stores.entry((name, unit)).or_default().write(id, fence);
+            if let Write::Mixed(other) = write
+                && self.call(id).group.is_some()
+                && self.call(other).group == self.call(id).group
+            {
+                write = Write::Accepted; // they are of one session
+            }
             self.note_write((site, id, fence), valid, write);
         }
     }
@@ -325,7 +344,7 @@ impl<W: Observer> Run<'_, W> {
     pub(super) fn note_entry(&mut self, name: usize) {
         let queue = &mut self.queues[name];
         queue.waiting -= 1;
-        if self.plan.wants == Wants::Pool {
+        if self.plan.wants != Wants::Mutex {
             return; // many are inside together
         }
         let held = queue.left.max(self.judge.last_end(self.now, name));

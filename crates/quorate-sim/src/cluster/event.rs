@@ -116,7 +116,9 @@ impl fmt::Display for Words<'_> {
             Packet::Up(n, frame) | Packet::Down(n, frame) => {
                 write!(f, "{}/{} ", n.0, frame.seq.0)?;
                 match &frame.payload {
-                    Said::Of(name, _, speech) => write!(f, "{name}: {speech}"),
+                    Said::Of(name, _, speech) | Said::Vouched(name, _, speech, _) => {
+                        write!(f, "{name}: {speech}")
+                    }
                     other => write!(f, "{other:?}"),
                 }
             }

@@ -89,6 +89,8 @@ pub enum Wants {
     Mutex,
     /// Pools of a size that the seed draws; some callers want to know which units they have.
     Pool,
+    /// Group locks, or read-write locks, as the seed draws.
+    Group,
 }
 
 /// What a disk does not keep across a restart.

@@ -73,6 +73,8 @@ pub(super) struct Mood {
     pub(super) think: u64,
     pub(super) fence_block: u64,
     pub(super) local_turns: u32,
+    /// Whether group locks are read-write locks.
+    pub(super) read_write: bool,
     /// How many units a pool has.
     pub(super) units: u32,
     /// One of these is the lease that a life of a site grants.
@@ -315,6 +317,7 @@ fn draw_mood(plan: &Plan, chance: &mut Chance) -> Mood {
         think: lease / chance.one_of(&[20, 5, 2]),
         fence_block: chance.one_of(&[4, 64, 1 << 20]),
         local_turns: chance.one_of(&[1, 2, 8]),
+        read_write: plan.wants == Wants::Group && chance.percent(40),
         units: if plan.wants == Wants::Pool { chance.one_of(&[1, 2, 3, 4]) } else { 1 },
         leases,
     }

@@ -51,8 +51,10 @@ impl<W: Observer> Run<'_, W> {
         }
         call.place = Place::Inside;
         (call.fence, call.until) = (grant.fence, grant.until);
-        if let Got::Pool(numbers) = grant.got {
-            call.numbers = numbers;
+        match grant.got {
+            Got::Mutex => {}
+            Got::Pool(numbers) => call.numbers = numbers,
+            Got::Group(group) => call.group = Some(group),
         }
         let (site, name) = (call.site, call.name);
         self.nodes[site].inside.insert(id);
@@ -92,8 +94,8 @@ impl<W: Observer> Run<'_, W> {
         let enters = !call.entered && end > self.now;
         (call.end, call.entered) = (end, call.entered || enters);
         let (name, site, fence) = (call.name, SiteId::new(call.site), call.fence);
-        let (units, numbers) = (call.units(), call.numbers.clone());
-        let holder = Holder { name, call: id, site, units, numbers, end };
+        let (units, numbers, group) = (call.units(), call.numbers.clone(), call.group.clone());
+        let holder = Holder { name, call: id, site, units, numbers, group, end };
         self.judge.on_belief(self.now, &holder);
         if enters {
             self.judge.on_enter(&holder, fence);
@@ -127,6 +129,7 @@ impl<W: Observer> Run<'_, W> {
             Denial::NeverAsks => "never asks",
             Denial::OtherKind { .. } => "other kind",
             Denial::Units(_) => "invalid units",
+            Denial::Groups(_) => "invalid groups",
             Denial::Reused => "number reused",
         };
         *self.tally.denied.entry(why).or_default() += 1;

@@ -12,6 +12,14 @@ use super::{Setting, Visitor, mutex, switches};
 use crate::{Marks, Shape, Subject, Word};
 
 pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+    Ok(match options(settings)? {
+        (options, None) => visitor.visit::<GroupLock>(options),
+        (options, Some(erratum)) => visitor.visit::<Unrepaired>((options, erratum)),
+    })
+}
+
+/// The switches that are set, and the repair that is undone.
+pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), String> {
     let mut options = Options::default();
     let set = |name: &str, value: &str| {
         match name {
@@ -21,10 +29,7 @@ pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
         Ok(())
     };
     let undone = switches(GroupLock::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
-    Ok(match undone {
-        None => visitor.visit::<GroupLock>(options),
-        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
-    })
+    Ok((options, undone))
 }
 
 fn parse_choice(value: &str) -> Result<Choice, String> {
@@ -150,5 +155,5 @@ fn parse_claim(words: &[&str]) -> Result<Claim, String> {
                     `group a b`"
             .to_owned());
     }
-    Ok(Claim { groups: names.iter().map(|name| Group::new(name)).collect() })
+    Ok(Claim { groups: names.iter().map(|name| Group::new(name)).collect(), hasty: false })
 }

@@ -66,7 +66,10 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Setting
             let (pool, pool_undone) = pool::options(settings)?;
             Ok((Wants::Pool, Settings { pool, pool_undone, ..Settings::default() }))
         }
-        GroupLock::NAME => Err("whole sites have no group locks yet; leave --site out".to_owned()),
+        GroupLock::NAME => {
+            let (group, group_undone) = group::options(settings)?;
+            Ok((Wants::Group, Settings { group, group_undone, ..Settings::default() }))
+        }
         _ => Err(unknown_protocol(name)),
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use quorate_protocol::{
     Basis, ClaimId, ClaimView, Effect, Input, Out, Shared, Ticket, View, Violation,
 };
-use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
+use quorate_quorum::{QuorumSystem, SiteId};
 
 use super::{Act, Bench, Part};
 use crate::claim::{CallId, Denial};
-use crate::registry::{Registered, Speech, Want};
+use crate::registry::{Granted, Registered, Speech, Spoken, Want, Wanted};
 use crate::session::Event;
 
 /// Callers of one site side by side, and the protocol that lets them in.
@@ -45,12 +45,12 @@ impl<P: Registered> Crowd<P> {
 
     fn carry_out(&mut self, bench: &mut Bench<'_>, effect: Effect<P>) {
         match effect {
-            Effect::Send(to, message) => bench.acts.push(Act::Send(to, P::speech(message))),
+            Effect::Send(to, message) => bench.acts.push(Act::Send(to, message.into_speech())),
             Effect::Persist(record) => bench.acts.push(Act::Persist(record)),
             Effect::Grant(claim, grant) => {
                 let caller = self.callers.get_mut(&claim).expect("a grant is somebody's");
                 caller.inside = true;
-                bench.acts.push(Act::Grant(caller.call, P::fence(&grant), P::got(&grant)));
+                bench.acts.push(Act::Grant(caller.call, grant.fence(), grant.got()));
             }
             Effect::Lose(claim, why) => {
                 let caller = self.callers.remove(&claim).expect("a loss is somebody's");
@@ -71,9 +71,10 @@ impl<P: Registered> Crowd<P> {
 
 impl<P: Registered> Part for Crowd<P> {
     fn claim(&mut self, bench: &mut Bench<'_>, call: CallId, want: &Want, hasty: bool) {
-        let wanted = P::claim(want, hasty).expect("it is a resource of the kind that is wanted");
         self.claims += 1;
         let claim = ClaimId(self.claims);
+        let wanted = P::Claim::from_want(want, hasty, (bench.shared.site(), claim));
+        let wanted = wanted.expect("it is a resource of the kind that is wanted");
         self.callers.insert(claim, Caller { call, inside: false });
         if self.step(bench, Input::Acquire(claim, wanted)).is_err() {
             self.callers.remove(&claim);
@@ -94,7 +95,7 @@ impl<P: Registered> Part for Crowd<P> {
         from: SiteId,
         speech: Speech,
     ) -> Result<(), Violation> {
-        match P::message(speech) {
+        match P::Message::from_speech(speech) {
             Some(message) => self.step(bench, Input::Deliver(from, message)),
             None => Err(Violation::NotAsked(from)),
         }
@@ -120,12 +121,28 @@ impl<P: Registered> Part for Crowd<P> {
         caller.map(|caller| caller.call).into_iter().collect()
     }
 
-    fn vouchers(&self, call: CallId) -> Option<SiteSet> {
-        let (claim, _) = self.find(call).filter(|(_, caller)| caller.inside)?;
-        match self.protocol.rests_on(claim) {
-            Basis::Permissions(sites) => Some(sites),
-            Basis::Nothing | Basis::Word(_) => None,
-        }
+    fn basis(&self, call: CallId) -> Basis {
+        let found = self.find(call).filter(|(_, caller)| caller.inside);
+        found.map_or(Basis::Nothing, |(claim, _)| self.protocol.rests_on(claim))
+    }
+
+    fn words(&self) -> Vec<(SiteId, Ticket)> {
+        self.protocol.words()
+    }
+
+    fn word_on(&self, about: Ticket) -> Basis {
+        self.protocol.word_on(about)
+    }
+
+    /// Several managers may have said that it may come in; one of them was the first.
+    fn inside_on(&self, giver: SiteId, ticket: Ticket) -> Option<CallId> {
+        let caller = self.callers.get(&ticket.claim).filter(|caller| caller.inside)?;
+        let rests = self.protocol.rests_on(ticket.claim) == Basis::Word(giver, ticket);
+        rests.then_some(caller.call)
+    }
+
+    fn assure(&mut self, bench: &mut Bench<'_>, about: Ticket) {
+        self.step(bench, Input::Assured(about)).expect("to be assured is no violation");
     }
 
     fn quorums<'a>(&'a self, shared: &'a Shared, call: CallId) -> &'a dyn QuorumSystem {

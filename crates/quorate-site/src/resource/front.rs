@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 use quorate_protocol::{
     Basis, ClaimId, ClaimView, Effect, Input, Out, Shared, Ticket, View, Violation,
 };
-use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
+use quorate_quorum::{QuorumSystem, SiteId};
 
 use super::{Act, Bench, Part};
 use crate::claim::{CallId, Denial};
-use crate::registry::{Registered, Speech, Want};
+use crate::registry::{Granted, Registered, Speech, Spoken, Want};
 use crate::session::Event;
 
 /// How many times `local_turns` callers of one site pass while nobody elsewhere is known to wait.
@@ -70,12 +70,12 @@ impl<P: Registered<Claim = ()>> Front<P> {
 
     fn carry_out(&mut self, bench: &mut Bench<'_>, effect: Effect<P>) {
         match effect {
-            Effect::Send(to, message) => bench.acts.push(Act::Send(to, P::speech(message))),
+            Effect::Send(to, message) => bench.acts.push(Act::Send(to, message.into_speech())),
             Effect::Persist(record) => bench.acts.push(Act::Persist(record)),
             Effect::Grant(_, grant) => {
                 let served = self.served.as_mut().expect("a grant is somebody's");
                 served.stage = Stage::Inside;
-                bench.acts.push(Act::Grant(served.call, P::fence(&grant), P::got(&grant)));
+                bench.acts.push(Act::Grant(served.call, grant.fence(), grant.got()));
             }
             Effect::Lose(_, why) => {
                 let served = self.served.take().expect("a loss is somebody's");
@@ -153,7 +153,7 @@ impl<P: Registered<Claim = ()>> Part for Front<P> {
         from: SiteId,
         speech: Speech,
     ) -> Result<(), Violation> {
-        match P::message(speech) {
+        match P::Message::from_speech(speech) {
             Some(message) => self.step(bench, Input::Deliver(from, message)),
             None => Err(Violation::NotAsked(from)),
         }
@@ -181,13 +181,10 @@ impl<P: Registered<Claim = ()>> Part for Front<P> {
         if ours && self.served.as_ref().is_some_and(waits) { self.line() } else { Vec::new() }
     }
 
-    fn vouchers(&self, call: CallId) -> Option<SiteSet> {
+    fn basis(&self, call: CallId) -> Basis {
         let inside = |served: &Served| served.call == call && served.stage == Stage::Inside;
-        let served = self.served.filter(inside)?;
-        match self.protocol.rests_on(served.claim) {
-            Basis::Permissions(sites) => Some(sites),
-            Basis::Nothing | Basis::Word(_) => None,
-        }
+        let served = self.served.filter(inside);
+        served.map_or(Basis::Nothing, |served| self.protocol.rests_on(served.claim))
     }
 
     fn quorums<'a>(&'a self, shared: &'a Shared, _: CallId) -> &'a dyn QuorumSystem {

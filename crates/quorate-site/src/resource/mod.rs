@@ -3,8 +3,10 @@
 mod crowd;
 mod front;
 
-use quorate_protocol::{ClaimView, Fence, Record, Shared, Tick, Ticket, View, Violation, Why};
-use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
+use quorate_protocol::{
+    Basis, ClaimView, Fence, Record, Shared, Tick, Ticket, View, Violation, Why,
+};
+use quorate_quorum::{QuorumSystem, SiteId};
 
 use crate::claim::{CallId, Denial};
 use crate::registry::{Got, Speech, Want};
@@ -41,8 +43,26 @@ pub(crate) trait Part {
     /// The callers that wait with this request, in their order.
     fn waiting_with(&self, ticket: Ticket) -> Vec<CallId>;
 
-    /// The sites that vouch for a caller that is inside.
-    fn vouchers(&self, call: CallId) -> Option<SiteSet>;
+    /// What the grant of a caller rests on.
+    fn basis(&self, call: CallId) -> Basis;
+
+    /// To which site our word was given, and about which request.
+    fn words(&self) -> Vec<(SiteId, Ticket)> {
+        Vec::new()
+    }
+
+    /// What our word about a request rests on.
+    fn word_on(&self, _about: Ticket) -> Basis {
+        Basis::Nothing
+    }
+
+    /// The caller that is inside with this request, on the word of that site.
+    fn inside_on(&self, _giver: SiteId, _ticket: Ticket) -> Option<CallId> {
+        None
+    }
+
+    /// What we were told of a request of another site holds again.
+    fn assure(&mut self, _bench: &mut Bench<'_>, _about: Ticket) {}
 
     /// The quorums of which a caller needs one.
     fn quorums<'a>(&'a self, shared: &'a Shared, call: CallId) -> &'a dyn QuorumSystem;

@@ -34,6 +34,12 @@ pub enum Rule {
     DeadlinesFirst,
     /// A renewal is stamped once: each has a number of its own.
     StampOnce,
+    /// What rests on a word ends when the giver said, not only with the session there.
+    WordsEnd,
+    /// And when the session there ends, however long the giver said.
+    WordsInSession,
+    /// A word's time counts from the renewal that it names, not from its receipt.
+    WordsFromRenewal,
 }
 
 impl Terms {

@@ -40,18 +40,24 @@ impl Site {
         }
     }
 
-    /// Stops extending the grant that is meant, once.
-    pub(super) fn on_stop(&mut self, wish: Break, origin: SiteId) {
+    /// Stops extending the grants that are meant, once. Those of a group session have one fence.
+    pub(super) fn on_stop(&mut self, wish: &Break, origin: SiteId) {
         let Some(resource) = self.table.get(&wish.name) else { return };
         let place = |id: &CallId| &self.desk.calls[id].place;
         let meant = |id: &CallId| matches!(place(id), Place::Inside(fence) if *fence == wish.fence);
-        let Some(id) = resource.engine.part().line().into_iter().find(meant) else { return };
+        let meant: Vec<CallId> = resource.engine.part().line().into_iter().filter(meant).collect();
+        for id in meant {
+            self.stop(id, wish);
+            self.desk.say(origin, Half::Arbiter, Said::Stopping(wish.clone()));
+        }
+    }
+
+    fn stop(&mut self, id: CallId, wish: &Break) {
         let until = self.valid_until(id).expect("who is inside is valid");
         let reason = wish.reason.clone();
         self.desk.place(id, Place::Broken(wish.fence, until, reason.clone()));
         self.desk.waning.remove(&id);
         self.desk.out.push(Effect::Audit(Audit::Ending(wish.clone(), id, until)));
         self.desk.out.push(Effect::Broken(id, until, reason));
-        self.desk.say(origin, Half::Arbiter, Said::Stopping(wish));
     }
 }

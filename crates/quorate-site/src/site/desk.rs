@@ -8,13 +8,14 @@ use quorate_quorum::SiteId;
 
 use super::Resource;
 use super::call::{Call, Place};
+use super::words::Words;
 use crate::claim::{CallId, Card, Claim, Denial, Grant, Loss};
 use crate::disk::Disk;
 use crate::effect::Effect;
-use crate::registry::{Factory, Got};
+use crate::registry::{Factory, Got, Speech};
 use crate::resource::{Act, Bench};
 use crate::said::Said;
-use crate::session::{self, Event, Half, Roles, Sessions};
+use crate::session::{self, Event, Half, Packet, Roles, Sessions};
 use crate::{Config, Name};
 
 /// Everything of a site but its table.
@@ -39,6 +40,9 @@ pub(super) struct Desk {
     /// Whether leases have moved since validity was reviewed, and whether one was lost or silent.
     pub(super) moved: bool,
     pub(super) shaken: bool,
+    pub(super) words: Words,
+    /// Those who were let in on a word that had run out when it came.
+    pub(super) void: Vec<CallId>,
     /// What is on disk, or will be before anything that is said from now on.
     pub(super) safe: Disk,
     /// The latest record the driver was asked to write.
@@ -72,6 +76,7 @@ impl Desk {
             shared.sessions.set_ours(peer, Ours::default());
             shared.sessions.set_theirs(peer, None);
         }
+        shared.assured = Some(BTreeSet::new());
         shared.quarantined = sessions.quarantined_until() > now;
         let factory = Factory::new(config.settings, n);
         let mut desk = Self {
@@ -87,6 +92,8 @@ impl Desk {
             horizon: Tick::ZERO,
             moved: false,
             shaken: false,
+            words: Words::default(),
+            void: Vec::new(),
             safe: disk,
             asked: disk,
             out: Vec::new(),
@@ -119,8 +126,15 @@ impl Desk {
     /// Lets the sessions handle something. What is the driver's goes out in its order; the rest
     /// waits for the action at hand to end.
     pub(super) fn drive_sessions(&mut self, input: session::Input<Said>) {
+        let frame = |packet: &Packet<Said>| {
+            matches!(
+                packet,
+                Packet::Up(..) | Packet::Down(..) | Packet::UpTo(..) | Packet::DownTo(..)
+            )
+        };
+        // Frames of a stream move no lease, and there are many of them.
+        self.moved |= !matches!(&input, session::Input::Packet(_, packet) if frame(packet));
         let effects = self.sessions.step(self.now, input);
-        self.moved = true;
         self.absorb(effects);
     }
 
@@ -164,6 +178,17 @@ impl Desk {
         }
     }
 
+    /// Notes that leases move: a peer's here, or ours there.
+    pub(super) fn note_renewal(&mut self, peer: SiteId, packet: &Packet<Said>) {
+        match packet {
+            Packet::Renew(..) => {
+                self.words.renewed.insert(peer);
+            }
+            Packet::Renewed(..) => self.words.moved = true,
+            _ => {}
+        }
+    }
+
     /// Notes what became of a session, before the protocols are told.
     pub(super) fn note_session(&mut self, event: Event) {
         let sessions = &mut self.shared.sessions;
@@ -178,6 +203,7 @@ impl Desk {
             }
             Event::Lost(peer) => {
                 self.shaken = true;
+                self.words.shaken = true;
                 sessions.set_ours(peer, Ours::default());
             }
             Event::Opened(peer, number) => sessions.set_theirs(peer, Some(number)),
@@ -257,8 +283,11 @@ impl Desk {
                 Act::Send(to, speech) => {
                     let half =
                         if speech.is_for_arbiter() { Half::Arbiter } else { Half::Requester };
-                    let said = Said::Of(name.clone(), resource.kind.clone(), speech);
+                    let said = self.put(to, name, resource, speech);
                     self.say(to, half, said);
+                }
+                Act::Grant(id, ..) if self.valid_until(id, resource.engine.part()).is_none() => {
+                    self.void.push(id);
                 }
                 Act::Grant(id, fence, got) => {
                     self.place(id, Place::Inside(fence));
@@ -279,6 +308,16 @@ impl Desk {
         }
         self.acts = acts;
         assert!(self.shared.ceil() <= self.safe.ceil, "I4: the ceiling on disk is the highest");
+    }
+
+    /// A protocol's message, with our word where it needs one.
+    fn put(&mut self, to: SiteId, name: &Name, resource: &Resource, speech: Speech) -> Said {
+        let (name, kind, part) = (name.clone(), resource.kind.clone(), resource.engine.part());
+        let about = speech.word().filter(|_| to != self.me());
+        match about.and_then(|about| self.give_word(to, &name, part, about)) {
+            Some(word) => Said::Vouched(name, kind, speech, word),
+            None => Said::Of(name, kind, speech),
+        }
     }
 
     fn tell_of_grant(&mut self, id: CallId, (fence, got): (Fence, Got), resource: &Resource) {
@@ -304,7 +343,7 @@ impl Desk {
         let due = self.due.first().map(|(when, _)| *when);
         let quarantine = self.sessions.quarantined_until();
         let cleared = self.shared.quarantined.then_some(quarantine);
-        [self.sessions.deadline(), due, cleared].into_iter().flatten().min()
+        [self.sessions.deadline(), due, cleared, self.words.deadline()].into_iter().flatten().min()
     }
 
     pub(super) fn ask_to_be_woken(&mut self) {

@@ -8,6 +8,7 @@ mod disk;
 mod kinds;
 mod questions;
 mod validity;
+mod words;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -82,6 +83,8 @@ impl Site {
         self.turn_hasty_away();
         self.on_deadlines(); // what the input made due
         self.review();
+        self.review_words();
+        self.settle();
         self.desk.save_ahead();
         self.desk.ask_to_be_woken();
         std::mem::take(&mut self.desk.out)
@@ -133,6 +136,7 @@ impl Site {
             self.desk.drive_sessions(session::Input::Time);
             self.settle();
         }
+        self.on_words_due();
         if self.desk.quarantine_is_over() {
             self.tell_all(|part, bench| part.clear(bench));
             self.settle();
@@ -177,6 +181,7 @@ impl Site {
             Input::Up(peer) => self.desk.drive_sessions(session::Input::Up(peer)),
             Input::Down(peer) => self.desk.drive_sessions(session::Input::Down(peer)),
             Input::Packet(peer, packet) => {
+                self.desk.note_renewal(peer, &packet);
                 self.desk.drive_sessions(session::Input::Packet(peer, packet));
                 self.desk.refresh(peer);
             }
@@ -199,6 +204,8 @@ impl Site {
                     session::Effect::Tell(event) => self.on_session(event),
                     _ => unreachable!("the rest is the driver's"),
                 }
+            } else if let Some(call) = self.desk.void.pop() {
+                self.claim_again(call);
             } else {
                 return;
             }
@@ -249,18 +256,27 @@ impl Site {
 
     fn deliver(&mut self, from: SiteId, half: Half, said: Said) {
         match (said, half) {
-            (Said::Of(name, kind, speech), _) => {
-                if speech.is_for_arbiter() == (half == Half::Arbiter) {
-                    self.on_speech(from, (&name, &kind), speech);
-                } else {
-                    self.desk.note(from, "ignored: it speaks to the wrong half");
+            (Said::Of(name, kind, speech), _)
+                if speech.is_for_arbiter() == (half == Half::Arbiter) =>
+            {
+                self.on_speech(from, (&name, &kind), speech);
+            }
+            (Said::Vouched(name, kind, speech, word), _)
+                if speech.is_for_arbiter() == (half == Half::Arbiter) =>
+            {
+                self.on_word(from, &name, word);
+                self.on_speech(from, (&name, &kind), speech);
+            }
+            (Said::Words(words), Half::Requester) => {
+                for (name, word) in words {
+                    self.on_word(from, &name, word);
                 }
             }
             (Said::Refused { name, ticket, kind, owner }, Half::Requester) => {
                 self.on_refused(&name, ticket, &Denial::OtherKind { kind, by: from, owner });
             }
             (Said::Break(wish, origin), Half::Arbiter) => self.on_break(&wish, origin),
-            (Said::Stop(wish, origin), Half::Requester) => self.on_stop(wish, origin),
+            (Said::Stop(wish, origin), Half::Requester) => self.on_stop(&wish, origin),
             (Said::Stopping(wish), Half::Arbiter) => self.desk.hear_of_stop(wish, from),
             (Said::Ask(id, question), Half::Arbiter) => self.on_question(from, id, &question),
             (Said::Answer(id, answer), Half::Requester) => {

@@ -1,9 +1,10 @@
 //! Until when callers may believe what.
 //!
 //! Most grants rest on sites that all answer: one number, the horizon, is good for all of them. A
-//! grant that rests on a silent site is *waning* and is told its own end, until it is repaired.
+//! grant that rests on a silent site is *waning* and is told its own end, until it is repaired; one
+//! that rests on a word always.
 
-use quorate_protocol::Tick;
+use quorate_protocol::{Basis, Tick};
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::Site;
@@ -12,26 +13,28 @@ use super::desk::Desk;
 use crate::claim::CallId;
 use crate::effect::Effect;
 use crate::resource::Part;
-use crate::validity::{quorum_validity, should_push};
+use crate::validity::should_push;
 
 impl Desk {
     /// Until when a grant is good; `None` if it is none. It never moves back.
     pub(super) fn valid_until(&self, id: CallId, part: &dyn Part) -> Option<Tick> {
         let call = self.calls.get(&id)?;
-        let vouchers = part.vouchers(id)?;
-        if let Place::Broken(_, until, _) = call.place {
-            return Some(until);
+        match (part.basis(id), &call.place) {
+            (Basis::Nothing, _) => None,
+            (_, Place::Broken(_, until, _)) => Some(*until),
+            (Basis::Permissions(sites), _) => {
+                self.vouched_until(&sites, |sites| self.is_enough(id, part, sites))
+            }
+            (basis @ Basis::Word(..), _) => self.good_until(&call.name, part, &basis),
         }
-        let is_quorum = |sites: &SiteSet| self.is_enough(id, part, sites);
-        let session = |site| Some((site, self.shared.session_at(site)?));
-        quorum_validity(&self.sessions, self.now, is_quorum, vouchers.iter().filter_map(session))
     }
 
     /// Whether those of the vouchers that answer are enough, and the grant, which is good until
     /// then, is good for as long as the horizon says that was told last. That one may be later: a
-    /// site that was silent, or had no session with us, did not count for it.
+    /// site that was silent, or had no session with us, did not count for it. A word has an end of
+    /// its own.
     pub(super) fn is_steady(&self, id: CallId, part: &dyn Part, until: Tick) -> bool {
-        let vouchers = part.vouchers(id).unwrap_or_default();
+        let Basis::Permissions(vouchers) = part.basis(id) else { return false };
         let answering = vouchers.iter().filter(|&site| !self.shared.is_silent(site)).collect();
         self.is_enough(id, part, &answering) && until >= self.horizon
     }
@@ -83,11 +86,11 @@ impl Site {
 
     fn review_call(&mut self, id: CallId) {
         let part = self.table[&self.desk.calls[&id].name].engine.part();
-        if part.vouchers(id).is_none() {
+        if part.basis(id) == Basis::Nothing {
             return;
         }
         let until = self.desk.valid_until(id, part);
-        let until = until.expect("a grant without a quorum of leases is lost");
+        let until = until.expect("a grant without a quorum of leases or a word is lost");
         if self.desk.is_steady(id, part, until) {
             if self.desk.waning.remove(&id).is_some() {
                 self.desk.out.push(Effect::Steady(id));

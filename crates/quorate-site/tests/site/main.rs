@@ -5,3 +5,4 @@ mod callers;
 mod net;
 mod restart;
 mod validity;
+mod words;

@@ -135,11 +135,26 @@ impl Net {
         want: Want,
         patience: Option<Duration>,
     ) -> CallId {
+        self.claim_in(site, text, want, (patience, false))
+    }
+
+    /// A caller claims something and does not wait for anybody.
+    pub(crate) fn hasty(&mut self, site: usize, text: &str, want: Want) -> CallId {
+        self.claim_in(site, text, want, (None, true))
+    }
+
+    fn claim_in(
+        &mut self,
+        site: usize,
+        text: &str,
+        want: Want,
+        (patience, hasty): (Option<Duration>, bool),
+    ) -> CallId {
         self.calls += 1;
         let call = CallId(self.calls);
         let card = Card { owner: format!("caller {}", self.calls).into(), ..Card::default() };
         let deadline = patience.map(|patience| self.now + patience);
-        let claim = Claim { name: name(text), want, card, deadline, hasty: false };
+        let claim = Claim { name: name(text), want, card, deadline, hasty };
         self.step(site, Input::Claim(call, claim));
         self.settle();
         call

@@ -7,7 +7,7 @@ use clap::Args;
 use quorate::{Cluster, Error, Guard, Name};
 
 /// Which kind of lock, and how much of it; without any, a mutex.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Claim")]
 pub(crate) struct ClaimArgs {
     /// So many units of a pool, all at once
@@ -19,6 +19,15 @@ pub(crate) struct ClaimArgs {
     /// Finds out which units, numbered from 0
     #[arg(long, requires = "units")]
     numbered: bool,
+    /// Together with others of this group; given again, with any one of them
+    #[arg(long = "group", value_name = "GROUP", conflicts_with_all = ["units", "read", "write"])]
+    groups: Vec<String>,
+    /// Together with others that read
+    #[arg(long, conflicts_with_all = ["units", "write"])]
+    read: bool,
+    /// Alone, where others read
+    #[arg(long, conflicts_with = "units")]
+    write: bool,
 }
 
 /// For how long a claim waits.
@@ -36,34 +45,91 @@ pub(super) enum Wait {
 #[derive(Debug)]
 pub(super) struct Granted {
     pub(super) guard: Guard,
+    pub(super) share: Share,
+}
+
+/// What the command is told of it besides the fence.
+#[derive(Debug, Default)]
+pub(super) struct Share {
     /// What `QUORATE_UNITS` says.
     pub(super) units: String,
+    /// What `QUORATE_GROUP` says.
+    pub(super) group: String,
+}
+
+impl Share {
+    /// The same in a few words, with a comma before it.
+    pub(super) fn sentence(&self) -> String {
+        match (self.units.as_str(), self.group.as_str()) {
+            ("", "") => String::new(),
+            ("", group) => format!(", group {group},"),
+            (units, _) => format!(", units {units},"),
+        }
+    }
 }
 
 impl ClaimArgs {
     /// Claims it.
     pub(super) async fn acquire(
-        self,
+        &self,
         cluster: &Cluster,
         name: &Name,
         wait: Wait,
     ) -> Result<Granted, Error> {
-        match self.units.zip(self.of) {
-            None => {
-                let mutex = cluster.mutex(name.as_str())?;
-                let guard = match wait {
-                    Wait::No => mutex.try_lock().await?,
-                    Wait::Within(patience) => mutex.lock_within(patience).await?,
-                    Wait::ForEver => mutex.lock().await?,
-                };
-                Ok(Granted { guard, units: String::new() })
-            }
-            Some((count, of)) => self.acquire_units(cluster, name, wait, (count, of)).await,
+        if let Some(units) = self.units.zip(self.of) {
+            self.acquire_units(cluster, name, wait, units).await
+        } else if !self.groups.is_empty() {
+            self.acquire_group(cluster, name, wait).await
+        } else if self.read || self.write {
+            self.acquire_access(cluster, name, wait).await
+        } else {
+            let mutex = cluster.mutex(name.as_str())?;
+            let guard = match wait {
+                Wait::No => mutex.try_lock().await?,
+                Wait::Within(patience) => mutex.lock_within(patience).await?,
+                Wait::ForEver => mutex.lock().await?,
+            };
+            Ok(Granted { guard, share: Share::default() })
         }
     }
 
+    async fn acquire_group(
+        &self,
+        cluster: &Cluster,
+        name: &Name,
+        wait: Wait,
+    ) -> Result<Granted, Error> {
+        let (lock, groups) =
+            (cluster.group(name.as_str())?, self.groups.iter().map(String::as_str));
+        let guard = match wait {
+            Wait::No => lock.try_enter_any(groups).await?,
+            Wait::Within(patience) => lock.enter_any_within(groups, patience).await?,
+            Wait::ForEver => lock.enter_any(groups).await?,
+        };
+        let share = Share { group: guard.group().to_owned(), ..Share::default() };
+        Ok(Granted { guard: guard.into(), share })
+    }
+
+    async fn acquire_access(
+        &self,
+        cluster: &Cluster,
+        name: &Name,
+        wait: Wait,
+    ) -> Result<Granted, Error> {
+        let lock = cluster.rwlock(name.as_str())?;
+        let guard = match (wait, self.read) {
+            (Wait::No, true) => lock.try_read().await?,
+            (Wait::No, false) => lock.try_write().await?,
+            (Wait::Within(patience), true) => lock.read_within(patience).await?,
+            (Wait::Within(patience), false) => lock.write_within(patience).await?,
+            (Wait::ForEver, true) => lock.read().await?,
+            (Wait::ForEver, false) => lock.write().await?,
+        };
+        Ok(Granted { guard, share: Share::default() })
+    }
+
     async fn acquire_units(
-        self,
+        &self,
         cluster: &Cluster,
         name: &Name,
         wait: Wait,
@@ -79,7 +145,8 @@ impl ClaimArgs {
             Wait::ForEver => pool.acquire(count).await?,
         };
         let units = if self.numbered { listed(guard.numbers()) } else { count.to_string() };
-        Ok(Granted { guard: guard.into(), units })
+        let share = Share { units, ..Share::default() };
+        Ok(Granted { guard: guard.into(), share })
     }
 }
 

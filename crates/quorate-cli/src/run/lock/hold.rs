@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::child::CHILD;
+use super::claim::Share;
 use super::terminal::Lent;
 use crate::answer::{Answer, Failure, Verdict, say_lines};
 use crate::run::signals::{self, Signals};
@@ -26,12 +27,11 @@ use crate::run::signals::{self, Signals};
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A lock that is held, and what it takes to act on its end.
-pub(crate) struct Hold<'a> {
+pub(super) struct Hold<'a> {
     pub(crate) cluster: &'a Cluster,
     pub(crate) name: &'a Name,
     pub(crate) guard: Guard,
-    /// Which units of a pool, or how many; nothing if it is none.
-    pub(crate) units: String,
+    pub(super) share: Share,
     /// The exit status if it is lost.
     pub(crate) lost: u8,
     pub(crate) signals: Signals,
@@ -85,11 +85,8 @@ impl Hold<'_> {
     /// Holds the lock until the input ends, or a signal comes.
     async fn wait(&mut self) -> Answer {
         let (name, fence) = (self.name, self.guard.fence());
-        let units = match self.units.as_str() {
-            "" => String::new(),
-            units => format!(", units {units},"),
-        };
-        say_lines(&[format!("{name}{units} is held with fence {fence} until the input ends")])?;
+        let share = self.share.sentence();
+        say_lines(&[format!("{name}{share} is held with fence {fence} until the input ends")])?;
         let (ended, input) = oneshot::channel();
         // A thread of its own: nothing else can wait for the input without keeping us from ending.
         std::thread::spawn(move || {
@@ -136,10 +133,9 @@ impl Hold<'_> {
         child.env("QUORATE_NAME", self.name.as_str());
         child.env("QUORATE_FENCE", self.guard.fence().to_string());
         child.env("QUORATE_VALID_UNTIL", until.to_string());
-        child.env("QUORATE_UNITS", &self.units);
-        for unused in ["QUORATE_GROUP", "QUORATE_ROLE"] {
-            child.env(unused, "");
-        }
+        child.env("QUORATE_UNITS", &self.share.units);
+        child.env("QUORATE_GROUP", &self.share.group);
+        child.env("QUORATE_ROLE", "");
         child.process_group(0).kill_on_drop(true);
         child.spawn().map_err(|error| Failure::Service(format!("cannot start a process: {error}")))
     }

@@ -36,13 +36,16 @@ Examples:
   quorate lock deploy --wait 30s --purpose 'release 1.4' -- ./deploy.sh
   quorate lock nightly --no-wait -E 0 -- ./backup     skip it if another host does it
   quorate lock gpu --units 3 --of 8 --numbered -- sh -c './train --gpus $QUORATE_UNITS'
+  quorate lock warehouse --group v2 --group v3 -- sh -c './serve $QUORATE_GROUP'
+  quorate lock index --read -- ./search               many at a time, while nobody writes
 
 The command runs without a shell, in a process group of its own. SIGINT, SIGTERM and SIGHUP are
 passed on to it. If the lock is lost the command gets SIGTERM, and SIGKILL before anybody else can
 have the lock. It sees QUORATE_NAME, QUORATE_FENCE and QUORATE_VALID_UNTIL (milliseconds of Unix
 time, as of its start); QUORATE_UNITS is how many units of a pool it has, or with --numbered which,
-as in 0,4,5, and empty otherwise; QUORATE_GROUP and QUORATE_ROLE are empty. Without a command the
-lock is held until standard input ends or a signal comes.
+as in 0,4,5, and empty otherwise; QUORATE_GROUP is the group it got, if it asked for any, and
+QUORATE_ROLE is empty. Without a command the lock is held until standard input ends or a signal
+comes.
 
 Exit status: that of the command, 128 + N if signal N ended it; 1 if the lock was not granted in
 time (-E), 121 if it was lost (--lost-exit-code), 125 if the cluster cannot be reached or has no
@@ -83,7 +86,7 @@ pub(crate) struct Lock {
 
 /// How a claim ended.
 enum Claimed {
-    Granted(Granted),
+    Granted(Box<Granted>),
     Refused,
     Interrupted(nix::sys::signal::Signal),
 }
@@ -104,9 +107,10 @@ impl Lock {
                 signal = signals.next() => return Ok(interrupted(signal)),
             };
             match self.claim(&cluster, started, &mut signals).await? {
-                Claimed::Granted(Granted { guard, units }) => {
+                Claimed::Granted(granted) => {
+                    let Granted { guard, share } = *granted;
                     let (name, lost) = (&self.name, self.lost_exit_code);
-                    let hold = Hold { cluster: &cluster, name, guard, units, lost, signals };
+                    let hold = Hold { cluster: &cluster, name, guard, share, lost, signals };
                     hold.run(&self.command).await
                 }
                 Claimed::Refused => {
@@ -140,9 +144,11 @@ impl Lock {
             never = self.notice(cluster) => match never {},
         };
         match granted {
-            Ok(granted) => Ok(Claimed::Granted(granted)),
+            Ok(granted) => Ok(Claimed::Granted(Box::new(granted))),
             Err(Error::Denied(Denial::Busy | Denial::TimedOut)) => Ok(Claimed::Refused),
-            Err(error @ Error::Denied(Denial::Units(_))) => Err(Failure::of(error)),
+            Err(error @ Error::Denied(Denial::Units(_) | Denial::Groups(_))) => {
+                Err(Failure::of(error))
+            }
             Err(error) => Err(Failure::Service(format!("{}: {error}", self.name))),
         }
     }

@@ -1,5 +1,5 @@
-//! Never two conflicting valid grants at one instant: never more units than there are, and no unit
-//! that two know to be theirs. A mutex is a pool of one unit.
+//! Never two conflicting valid grants at one instant: never more units than there are, no unit that
+//! two know to be theirs, and no two groups. A mutex is a pool of one unit.
 //!
 //! The site layer's promise: a caller is valid if it was granted, has not left, was not told that
 //! it lost the grant, and its site's clock is before the time it was told. Callers of crashed and
@@ -39,7 +39,11 @@ impl Exclusion {
         for other in others {
             taken += other.units;
             together = format!("{together}call {} of {} and ", other.call.0, other.site);
-            if taken > self.units || !new.numbers.is_disjoint(&other.numbers) {
+            let apart = match new.group {
+                None => taken > self.units || !new.numbers.is_disjoint(&other.numbers),
+                Some(_) => new.group != other.group,
+            };
+            if apart {
                 let (call, site) = (new.call.0, new.site);
                 return Err(format!("{together}call {call} of {site} are valid together"));
             }

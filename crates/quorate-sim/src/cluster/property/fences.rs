@@ -1,6 +1,6 @@
 //! Fences strictly grow along the conflicting grants of one resource, in the order of entry: along
 //! all grants of a mutex, along those of a pool that want too many units together, and along those
-//! of each unit that has a number.
+//! of each unit that has a number. Those of one group session share a fence.
 //!
 //! The site layer: a fence is above every fence used before it on that resource, also when an
 //! earlier holder died without a word. A grant that is told when it is over is no entry.
@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use quorate_protocol::Fence;
+use quorate_protocol::group::Group;
 use quorate_site::CallId;
 
 use super::Holder;
@@ -29,6 +30,8 @@ struct Seen {
     by_count: Highest,
     /// Of the grants of the unit with this number.
     by_number: Highest,
+    /// Of all grants of a group, and which.
+    last: Option<(Fence, CallId, Group)>,
 }
 
 impl Fences {
@@ -37,7 +40,10 @@ impl Fences {
     }
 
     pub(super) fn on_enter(&mut self, holder: &Holder, fence: Fence) -> Result<(), String> {
-        let Seen { by_count, by_number } = &mut self.seen[holder.name];
+        if let Some(group) = &holder.group {
+            return self.on_join(holder, group, fence);
+        }
+        let Seen { by_count, by_number, .. } = &mut self.seen[holder.name];
         let conflicting = by_count.range(self.units - holder.units + 1..).map(|(_, one)| *one);
         let same = holder.numbers.iter().filter_map(|number| by_number.get(number).copied());
         let highest = conflicting.chain(same).max();
@@ -53,5 +59,20 @@ impl Fences {
             }
             _ => Ok(()),
         }
+    }
+
+    fn on_join(&mut self, holder: &Holder, group: &Group, fence: Fence) -> Result<(), String> {
+        let seen = &mut self.seen[holder.name].last;
+        if let Some((highest, other, last)) = seen
+            && (fence < *highest || (fence == *highest && group != last))
+        {
+            let (other, call) = (other.0, holder.call.0);
+            return Err(format!(
+                "fence {fence} of call {call}, group {group}, follows fence {highest} of call \
+                 {other}, group {last}"
+            ));
+        }
+        *seen = Some((fence, holder.call, group.clone()));
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod storage;
 use std::collections::BTreeSet;
 
 use quorate_protocol::Fence;
+use quorate_protocol::group::Group;
 use quorate_quorum::SiteId;
 use quorate_site::CallId;
 
@@ -41,6 +42,8 @@ pub(super) struct Holder {
     /// How many units it has, and which, if it knows.
     pub(super) units: u32,
     pub(super) numbers: BTreeSet<u32>,
+    /// The group it is of, if the lock has groups.
+    pub(super) group: Option<Group>,
     /// Until when it is valid, in true time.
     pub(super) end: u64,
 }

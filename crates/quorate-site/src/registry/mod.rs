@@ -1,21 +1,28 @@
 //! The kinds of lock there are. This is the one place where the site layer knows protocols by name.
 //!
-//! A new kind adds an arm to each enum here, says whether its protocol takes one claim at a time
-//! (then it stands behind a `Front`) or each caller as a claim of its own (a `Crowd`), and is done.
+//! A new kind adds an arm to each enum here, says in `language` how its protocol speaks, and
+//! whether that takes one claim at a time (then it stands behind a `Front`) or each caller as a
+//! claim of its own (a `Crowd`), and is done.
+
+mod language;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use quorate_protocol::Ticket;
+use quorate_protocol::group::{self, Access, Group, GroupLock, Groups};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{self, Mutex};
 use quorate_protocol::pool::{self, Pool, Units};
-use quorate_protocol::{Fence, Protocol, Ticket};
 use quorate_quorum::Arbiters;
 use serde::{Deserialize, Serialize};
 
+use crate::Name;
 use crate::claim::Denial;
 use crate::resource::{Crowd, Front, Part};
+
+pub(crate) use self::language::{Granted, Registered, Spoken, Wanted};
 
 /// What kind of lock a resource is, with its parameters. Exclusion is promised for each name and
 /// kind: one name is one kind at a time.
@@ -25,6 +32,10 @@ pub enum Kind {
     Mutex,
     /// So many units, lent to many holders at a time.
     Pool(u32),
+    /// Many holders at a time, if they are of one group.
+    Group,
+    /// Many readers at a time, or one writer.
+    ReadWrite,
 }
 
 impl fmt::Display for Kind {
@@ -32,6 +43,8 @@ impl fmt::Display for Kind {
         match self {
             Kind::Mutex => f.write_str("mutex"),
             Kind::Pool(units) => write!(f, "pool of {units}"),
+            Kind::Group => f.write_str("group lock"),
+            Kind::ReadWrite => f.write_str("read-write lock"),
         }
     }
 }
@@ -48,6 +61,10 @@ pub enum Want {
         /// Whether the caller must know which ones.
         numbered: bool,
     },
+    /// To be inside with any one of these groups.
+    Group(Groups),
+    /// To read together with others, or to write alone.
+    Access(Access),
 }
 
 impl Want {
@@ -56,13 +73,16 @@ impl Want {
         match self {
             Want::Mutex => Kind::Mutex,
             Want::Pool { units, .. } => Kind::Pool(units.of),
+            Want::Group(_) => Kind::Group,
+            Want::Access(_) => Kind::ReadWrite,
         }
     }
 
     /// Whether it can be had of anything; why not.
     pub(crate) fn check(&self) -> Result<(), Denial> {
         match self {
-            Want::Mutex => Ok(()),
+            Want::Mutex | Want::Access(_) => Ok(()),
+            Want::Group(groups) => check_groups(groups),
             Want::Pool { units, .. } if units.is_valid() && units.of <= UNITS_MAX => Ok(()),
             Want::Pool { units, .. } => Err(Denial::Units(*units)),
         }
@@ -74,9 +94,33 @@ impl fmt::Display for Want {
         match self {
             Want::Mutex => f.write_str("the lock"),
             Want::Pool { units, .. } => units.fmt(f),
+            Want::Group(groups) => {
+                let names: Vec<&str> = groups.iter().map(Group::name).collect();
+                write!(f, "group {}", names.join(" or "))
+            }
+            Want::Access(access) => access.fmt(f),
         }
     }
 }
+
+/// Whether anybody can be inside with one of these groups; why not.
+fn check_groups(groups: &Groups) -> Result<(), Denial> {
+    let problem = if groups.is_empty() {
+        "there is none".to_owned()
+    } else if groups.iter().count() > GROUPS_MAX {
+        format!("there are more than {GROUPS_MAX}")
+    } else if let Some(Err(why)) =
+        groups.iter().map(|group| group.name().parse::<Name>()).find(Result::is_err)
+    {
+        format!("of one, {why}")
+    } else {
+        return Ok(());
+    };
+    Err(Denial::Groups(problem.into()))
+}
+
+/// The most groups that a caller may name.
+pub const GROUPS_MAX: usize = 32;
 
 /// The most units a pool may have.
 pub const UNITS_MAX: u32 = 1 << 16;
@@ -88,6 +132,8 @@ pub enum Got {
     Mutex,
     /// These units of a pool, if it asked which.
     Pool(BTreeSet<u32>),
+    /// This group. A writer is one by itself, whose name means nothing.
+    Group(Group),
 }
 
 /// What the protocols of two sites say to each other about one resource.
@@ -97,6 +143,8 @@ pub enum Speech {
     Mutex(mutex::Message),
     /// Of a pool.
     Pool(pool::Message),
+    /// Of a group lock.
+    Group(group::Message),
 }
 
 impl Speech {
@@ -105,6 +153,7 @@ impl Speech {
         match self {
             Speech::Mutex(message) => message.is_for_arbiter(),
             Speech::Pool(message) => message.is_for_arbiter(),
+            Speech::Group(message) => message.is_for_manager(),
         }
     }
 
@@ -112,8 +161,20 @@ impl Speech {
     pub(crate) fn request(&self) -> Option<Ticket> {
         match self {
             Speech::Mutex(mutex::Message::Request { ticket, .. })
-            | Speech::Pool(pool::Message::Request { ticket, .. }) => Some(*ticket),
-            Speech::Mutex(_) | Speech::Pool(_) => None,
+            | Speech::Pool(pool::Message::Request { ticket, .. })
+            | Speech::Group(group::Message::Request { ticket, .. }) => Some(*ticket),
+            Speech::Mutex(_) | Speech::Pool(_) | Speech::Group(_) => None,
+        }
+    }
+
+    /// The request of which this says that it is inside, or may come in, for as long as the site
+    /// that says so can tell.
+    pub(crate) fn word(&self) -> Option<Ticket> {
+        match self {
+            Speech::Group(
+                group::Message::Lock { ticket, .. } | group::Message::Enter { ticket, .. },
+            ) => Some(*ticket),
+            Speech::Mutex(_) | Speech::Pool(_) | Speech::Group(_) => None,
         }
     }
 
@@ -121,6 +182,7 @@ impl Speech {
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Speech::Mutex(_) | Speech::Pool(_) => 64,
+            Speech::Group(message) => 96 + message.groups_bytes(),
         }
     }
 }
@@ -130,6 +192,7 @@ impl fmt::Display for Speech {
         match self {
             Speech::Mutex(message) => message.fmt(f),
             Speech::Pool(message) => message.fmt(f),
+            Speech::Group(message) => message.fmt(f),
         }
     }
 }
@@ -145,112 +208,10 @@ pub struct Settings {
     pub pool: pool::Options,
     /// The repair of pools that is undone; `None` outside tests.
     pub pool_undone: Option<pool::errata::Erratum>,
-}
-
-/// A protocol as the site layer drives it.
-pub(crate) trait Registered: Protocol {
-    fn speech(message: Self::Message) -> Speech;
-    fn message(speech: Speech) -> Option<Self::Message>;
-    fn claim(want: &Want, hasty: bool) -> Option<Self::Claim>;
-    fn fence(grant: &Self::Grant) -> Fence;
-    fn got(grant: &Self::Grant) -> Got;
-}
-
-impl Registered for Mutex {
-    fn speech(message: mutex::Message) -> Speech {
-        Speech::Mutex(message)
-    }
-
-    fn message(speech: Speech) -> Option<mutex::Message> {
-        match speech {
-            Speech::Mutex(message) => Some(message),
-            Speech::Pool(_) => None,
-        }
-    }
-
-    fn claim(want: &Want, _: bool) -> Option<()> {
-        (*want == Want::Mutex).then_some(())
-    }
-
-    fn fence(grant: &mutex::Grant) -> Fence {
-        grant.fence
-    }
-
-    fn got(_: &mutex::Grant) -> Got {
-        Got::Mutex
-    }
-}
-
-impl Registered for Unrepaired {
-    fn speech(message: mutex::Message) -> Speech {
-        Mutex::speech(message)
-    }
-
-    fn message(speech: Speech) -> Option<mutex::Message> {
-        Mutex::message(speech)
-    }
-
-    fn claim(want: &Want, hasty: bool) -> Option<()> {
-        Mutex::claim(want, hasty)
-    }
-
-    fn fence(grant: &mutex::Grant) -> Fence {
-        Mutex::fence(grant)
-    }
-
-    fn got(grant: &mutex::Grant) -> Got {
-        Mutex::got(grant)
-    }
-}
-
-impl Registered for Pool {
-    fn speech(message: pool::Message) -> Speech {
-        Speech::Pool(message)
-    }
-
-    fn message(speech: Speech) -> Option<pool::Message> {
-        match speech {
-            Speech::Pool(message) => Some(message),
-            Speech::Mutex(_) => None,
-        }
-    }
-
-    fn claim(want: &Want, hasty: bool) -> Option<pool::Claim> {
-        match *want {
-            Want::Pool { units, numbered } => Some(pool::Claim { units, numbered, hasty }),
-            Want::Mutex => None,
-        }
-    }
-
-    fn fence(grant: &pool::Grant) -> Fence {
-        grant.fence
-    }
-
-    fn got(grant: &pool::Grant) -> Got {
-        Got::Pool(grant.numbers.clone())
-    }
-}
-
-impl Registered for pool::errata::Unrepaired {
-    fn speech(message: pool::Message) -> Speech {
-        Pool::speech(message)
-    }
-
-    fn message(speech: Speech) -> Option<pool::Message> {
-        Pool::message(speech)
-    }
-
-    fn claim(want: &Want, hasty: bool) -> Option<pool::Claim> {
-        Pool::claim(want, hasty)
-    }
-
-    fn fence(grant: &pool::Grant) -> Fence {
-        Pool::fence(grant)
-    }
-
-    fn got(grant: &pool::Grant) -> Got {
-        Pool::got(grant)
-    }
+    /// Of group locks.
+    pub group: group::Options,
+    /// The repair of group locks that is undone; `None` outside tests.
+    pub group_undone: Option<group::errata::Erratum>,
 }
 
 /// The part of a site in one resource.
@@ -260,6 +221,8 @@ pub(crate) enum Engine {
     Unrepaired(Front<Unrepaired>),
     Pool(Crowd<Pool>),
     UnrepairedPool(Crowd<pool::errata::Unrepaired>),
+    Group(Crowd<GroupLock>),
+    UnrepairedGroup(Crowd<group::errata::Unrepaired>),
 }
 
 impl Engine {
@@ -269,6 +232,8 @@ impl Engine {
             Engine::Unrepaired(front) => front,
             Engine::Pool(crowd) => crowd,
             Engine::UnrepairedPool(crowd) => crowd,
+            Engine::Group(crowd) => crowd,
+            Engine::UnrepairedGroup(crowd) => crowd,
         }
     }
 
@@ -278,6 +243,8 @@ impl Engine {
             Engine::Unrepaired(front) => front,
             Engine::Pool(crowd) => crowd,
             Engine::UnrepairedPool(crowd) => crowd,
+            Engine::Group(crowd) => crowd,
+            Engine::UnrepairedGroup(crowd) => crowd,
         }
     }
 }
@@ -301,11 +268,17 @@ impl Factory {
 
     /// A resource of this kind at which nothing has happened yet; `None` if there can be none.
     pub(crate) fn make(&mut self, kind: &Kind) -> Option<Engine> {
-        let Settings { mutex, undone, pool, pool_undone } = self.settings;
+        let Settings { mutex, undone, pool, pool_undone, group, group_undone } = self.settings;
         Some(match *kind {
             Kind::Mutex => match undone {
                 None => Engine::Mutex(Front::new(Mutex::new(mutex))),
                 Some(undone) => Engine::Unrepaired(Front::new(Unrepaired::new(mutex, undone))),
+            },
+            Kind::Group | Kind::ReadWrite => match group_undone {
+                None => Engine::Group(Crowd::new(GroupLock::new(group))),
+                Some(undone) => Engine::UnrepairedGroup(Crowd::new(
+                    group::errata::Unrepaired::new(group, undone),
+                )),
             },
             Kind::Pool(units) => {
                 let arbiters = self.arbiters(units)?;

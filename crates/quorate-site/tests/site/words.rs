@@ -1,0 +1,148 @@
+//! Those who join a group session are inside on the word of one site, for as long as it tells.
+
+use std::time::Duration;
+
+use quorate_protocol::Tick;
+use quorate_site::{Access, Denial, Effect, Got, Group, Want};
+
+use crate::net::Net;
+
+const LEASE: Duration = Duration::from_secs(3);
+
+fn any(groups: &[&str]) -> Want {
+    Want::Group(groups.iter().map(|name| Group::new(name)).collect())
+}
+
+#[test]
+fn many_are_inside_with_one_group_and_share_its_fence() {
+    let mut net = Net::new(3);
+    let pivot = net.claim_as(0, "warehouse", any(&["v2"]), None);
+    let calls = [0, 1, 2].map(|site| net.claim_as(site, "warehouse", any(&["v2", "v3"]), None));
+    let other = net.claim_as(1, "warehouse", any(&["v3"]), None);
+    let fence = net.grant(pivot).expect("nobody is inside").fence;
+    for call in calls {
+        let grant = net.grant(call).expect("it can join");
+        assert_eq!((grant.fence, grant.got), (fence, Got::Group(Group::new("v2"))));
+    }
+    assert_eq!(net.grant(other), None);
+    for (site, call) in [(0, pivot), (0, calls[0]), (1, calls[1]), (2, calls[2])] {
+        assert_eq!(net.grant(other), None, "somebody is inside still");
+        net.leave(site, call);
+    }
+    assert!(net.grant(other).is_some_and(|grant| grant.fence > fence));
+    net.leave(1, other);
+    for site in 0..3 {
+        assert_eq!(net.site(site).names().count(), 0, "nothing is left at site {site}");
+    }
+}
+
+#[test]
+fn readers_read_together_and_a_writer_writes_alone() {
+    let mut net = Net::new(3);
+    let access = |access| Want::Access(access);
+    let readers = [0, 1].map(|site| net.claim_as(site, "index", access(Access::Read), None));
+    let writers = [1, 1].map(|site| net.claim_as(site, "index", access(Access::Write), None));
+    assert!(readers.iter().all(|reader| net.grant(*reader).is_some()));
+    net.leave(0, readers[0]);
+    net.leave(1, readers[1]);
+    assert!(net.grant(writers[0]).is_some());
+    assert_eq!(net.grant(writers[1]), None, "each is a group of its own");
+    net.leave(1, writers[0]);
+    assert!(net.grant(writers[1]).is_some());
+}
+
+#[test]
+fn groups_that_nobody_can_be_inside_with_are_denied() {
+    let mut net = Net::new(1);
+    let many: Vec<String> = (0..33).map(|group| group.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    for (groups, why) in [
+        (&[][..], "invalid groups: there is none"),
+        (&["a", ""], "invalid groups: of one, invalid name: it is empty"),
+        (&many, "invalid groups: there are more than 32"),
+    ] {
+        let call = net.claim_as(0, "warehouse", any(groups), None);
+        assert_eq!(net.denial(call).map(|denial| denial.to_string()).as_deref(), Some(why));
+    }
+}
+
+#[test]
+fn a_group_lock_and_a_read_write_lock_are_two_kinds() {
+    let mut net = Net::new(1);
+    let holder = net.claim_as(0, "index", any(&["a"]), None);
+    assert!(net.grant(holder).is_some());
+    let reader = net.claim_as(0, "index", Want::Access(Access::Read), None);
+    assert!(matches!(net.denial(reader), Some(Denial::OtherKind { .. })));
+}
+
+/// The latest end a caller was told of.
+fn told(net: &Net, call: quorate_site::CallId) -> Tick {
+    let ends = net.told.iter().filter_map(|(_, effect)| match effect {
+        Effect::Grant(to, grant) if *to == call => Some(grant.until),
+        Effect::Waning(to, until) if *to == call => Some(*until),
+        _ => None,
+    });
+    ends.max().unwrap_or(Tick::ZERO)
+}
+
+#[test]
+fn who_joined_stays_while_all_is_well_and_is_told_in_good_time() {
+    for sites in [3, 5, 7] {
+        let mut net = Net::new(sites);
+        let pivot = net.claim_as(0, "warehouse", any(&["a"]), None);
+        let followers: Vec<_> = (0..sites)
+            .map(|site| (site, net.claim_as(site, "warehouse", any(&["a"]), None)))
+            .collect();
+        for _ in 0..40 {
+            net.pass(LEASE / 7);
+            for &(site, call) in &followers {
+                assert_eq!(net.loss(call), None, "{sites} sites");
+                let (told, true_end) = (told(&net, call), net.site(site).valid_until(call));
+                assert!(told > net.now + LEASE / 3, "{sites} sites: it is told in good time");
+                assert!(true_end.is_some_and(|end| told <= end), "never more than is true");
+            }
+        }
+        // The session lasts until all have left, though its pivot has gone before.
+        net.leave(0, pivot);
+        net.pass(LEASE * 3);
+        assert!(followers.iter().all(|(_, call)| net.loss(*call).is_none()), "{sites} sites");
+    }
+}
+
+/// The pivot's site is cut off, so it does not know who else is inside, nor they whether it is.
+#[test]
+fn who_joined_has_stopped_when_the_next_group_comes_in() {
+    for sites in [3, 5] {
+        let mut net = Net::new(sites);
+        let pivot = net.claim_as(0, "warehouse", any(&["a"]), None);
+        let followers: Vec<_> = (1..sites)
+            .map(|site| (site, net.claim_as(site, "warehouse", any(&["a"]), None)))
+            .collect();
+        net.pass(LEASE);
+        let other = net.claim_as(1, "warehouse", any(&["b"]), None);
+        for site in 1..sites {
+            net.cut(0, site);
+            net.cut(site, 0);
+        }
+        while net.grant(other).is_none() {
+            net.pass(LEASE / 60);
+            assert!(net.now < Tick::ZERO + LEASE * 10, "{sites} sites: the next group comes in");
+        }
+        assert!(net.loss(pivot).is_some(), "{sites} sites");
+        for (_, call) in followers {
+            assert!(net.loss(call).is_some(), "{sites} sites");
+            assert!(told(&net, call) < net.now, "{sites} sites: nobody believes to be inside");
+        }
+    }
+}
+
+/// A caller in a hurry is told who is in the way by the managers, not by the clock.
+#[test]
+fn who_does_not_want_to_wait_joins_or_is_denied() {
+    let mut net = Net::new(3);
+    let (free, joining) =
+        (net.hasty(1, "warehouse", any(&["a"])), net.hasty(2, "warehouse", any(&["a"])));
+    assert!(net.grant(free).is_some() && net.grant(joining).is_some());
+    let other = net.hasty(0, "warehouse", any(&["b"]));
+    assert_eq!(net.denial(other), Some(Denial::Busy));
+}
