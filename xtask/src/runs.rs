@@ -124,6 +124,8 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --site --faults all --sites 5 --runs 4000",
     "sim random --site --faults all --sites 7 --runs 2000",
     "sim random --site --faults all --sites 9 --runs 2000",
+    "sim random --site --faults all --protocol group --sites 3 --runs 5000",
+    "sim random --site --faults all --protocol group --sites 5 --runs 5000",
     "sim random --site --faults all --sites 13 --runs 2000",
     "sim random --site --faults all --sites 9 --quorum grid --runs 2000",
     "sim random --site --faults all --sites 7 --quorum plane --runs 2000",

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_quorum::{Kind, QuorumSystem, SiteId, build};
+use quorate_site::group::{self, Choice};
 use quorate_site::session::{Badge, Drift, Lease, Terms};
 use serde::Deserialize;
 
@@ -42,6 +43,13 @@ pub struct SiteConfig {
     /// How many callers of one site follow each other while another site waits.
     #[serde(default = "local_turns")]
     pub local_turns: u32,
+    /// Which of its groups the first caller of a group lock takes: `arbitrary`, the first by name,
+    /// or `most-waiting`, the one most of those who wait could join.
+    #[serde(default = "group_choice")]
+    pub group_choice: String,
+    /// For how long whoever waits for a group lock may be overtaken by others that join those
+    /// inside, in milliseconds; for as long as the session lasts if nothing is said.
+    pub group_limit_ms: Option<u64>,
     /// Whether sites and clients may speak without TLS over other networks than loopback.
     #[serde(default)]
     pub insecure: bool,
@@ -77,6 +85,10 @@ fn local_turns() -> u32 {
     quorate_site::Config::LOCAL_TURNS
 }
 
+fn group_choice() -> String {
+    Choice::ALL[0].0.into()
+}
+
 impl SiteConfig {
     /// The usual configuration of a site: the one at place `site`, counted from 1, of those at
     /// these addresses, with its record in the folder `data`.
@@ -93,6 +105,8 @@ impl SiteConfig {
             lease_ms: lease_ms(),
             drift_permille: drift(),
             local_turns: local_turns(),
+            group_choice: group_choice(),
+            group_limit_ms: None,
             insecure: false,
             tls: None,
         }
@@ -124,6 +138,7 @@ impl SiteConfig {
         }
         self.quorums()?;
         self.terms()?;
+        self.group_options()?;
         if let Some(tls) = &self.tls {
             crate::tls::Tls::read(tls)?;
         } else if !self.insecure {
@@ -179,6 +194,21 @@ impl SiteConfig {
         Ok(Terms { badge, lease, drift, undone: None })
     }
 
+    /// How group locks behave where there is a choice.
+    fn group_options(&self) -> Result<group::Options, ServerError> {
+        let known = Choice::ALL.iter().find(|(name, _)| *name == self.group_choice);
+        let Some((_, choice)) = known else {
+            let names: Vec<&str> = Choice::ALL.iter().map(|(name, _)| *name).collect();
+            return Err(ServerError::Config(format!(
+                "group_choice = \"{}\": expected {}",
+                self.group_choice,
+                names.join(" or ")
+            )));
+        };
+        let limit = self.group_limit_ms.map(Duration::from_millis);
+        Ok(group::Options { choice: *choice, limit })
+    }
+
     /// The cluster as a number: its name, and what must be the same at all its sites for quorums to
     /// meet and leases to hold. Sites that differ in it do not speak to each other.
     fn cluster_id(&self) -> Result<u64, ServerError> {
@@ -203,6 +233,7 @@ impl SiteConfig {
         let mut config = quorate_site::Config::new(self.me(), self.quorums()?);
         config.terms = self.terms()?;
         config.local_turns = self.local_turns;
+        config.settings.group = self.group_options()?;
         Ok(config)
     }
 }
@@ -236,6 +267,10 @@ mod tests {
             ("cluster = \"\"", "cluster = \"\": invalid name: it is empty"),
             ("cluster = \"p\"\nlease_ms = 1", "a lease of 1ms is out of range; take 200ms to 60s"),
             ("cluster = \"p\"\nquorum = \"circle\"", "quorum = \"circle\""),
+            (
+                "cluster = \"p\"\ngroup_choice = \"best\"",
+                "group_choice = \"best\": expected arbitrary or most-waiting",
+            ),
         ] {
             let error = config(text).check().unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

@@ -30,7 +30,7 @@ pub use effect::{Audit, Break, Effect, Input};
 pub use error::SiteError;
 pub use name::Name;
 pub use question::{Answer, AskId, PeerReport, Question, SiteReport};
-pub use quorate_protocol::group::{Access, Group, Groups};
+pub use quorate_protocol::group::{self, Access, Group, Groups};
 pub use quorate_protocol::pool::Units;
 pub use registry::{Got, Kind, Want};
 pub use said::Said;

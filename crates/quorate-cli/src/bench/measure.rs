@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_server::clock;
 
 use super::fleet::{Fleet, Via};
-use super::order::{Load, Order, Report, Seen, Turn};
+use super::order::{Claimed, Load, Order, Report, Seen, Turn};
 use super::row::{Row, hand_overs, jain, quantiles};
 use crate::answer::Failure;
 
@@ -42,6 +42,8 @@ pub(super) enum Workload {
     Names(usize),
     /// Callers that take one of eight units each, and nothing is done with it.
     Pool(usize),
+    /// Callers that are of one group, or in turn of two, and do nothing inside.
+    Group(usize, usize),
     /// A holder is killed, and another one waits.
     Kill,
     /// Nothing.
@@ -58,6 +60,8 @@ impl Workload {
             Workload::Kept(_) => "hand-over, kept 10 ms",
             Workload::Names(_) => "independent names",
             Workload::Pool(_) => "pool, 1 of 8 units",
+            Workload::Group(_, 1) => "group lock, 1 group",
+            Workload::Group(..) => "group lock, 2 groups",
             Workload::Kill => "kill -9 of a holder",
             Workload::Idle => "idle",
         }
@@ -69,16 +73,19 @@ impl Workload {
             Workload::Uncontended => 1,
             Workload::Kill => 2,
             Workload::Kept(waiting) => waiting + 1,
-            Workload::HandOver(callers) | Workload::Names(callers) | Workload::Pool(callers) => {
-                callers
-            }
+            Workload::HandOver(callers)
+            | Workload::Names(callers)
+            | Workload::Pool(callers)
+            | Workload::Group(callers, _) => callers,
         }
     }
 
     /// How many others the raw figure asks that it is compared with.
     fn others(self, sites: usize) -> usize {
         match self {
-            Workload::FanOut | Workload::Uncontended | Workload::Names(_) => sites / 2,
+            Workload::FanOut | Workload::Uncontended | Workload::Names(_) | Workload::Group(..) => {
+                sites / 2
+            }
             // So few sites must all agree to one of eight units.
             Workload::Pool(_) => sites - 1,
             _ => 1,
@@ -135,14 +142,16 @@ fn run(fleet: &mut Fleet, workload: Workload, pace: Pace) -> Result<Vec<Seen>, F
     let sites = fleet.sites.len();
     let load = |site: usize, here: bool| {
         let mine = (site..workload.callers()).step_by(sites).filter(|_| here);
-        let name = |caller: usize| match workload {
-            Workload::Names(_) => format!("name {caller}"),
-            Workload::Pool(_) => "pool".to_owned(),
-            _ => "bench".to_owned(),
+        let claim = |caller: usize| match workload {
+            Workload::Names(_) => Claimed::Mutex(format!("name {caller}")),
+            Workload::Pool(_) => Claimed::Units("pool".to_owned(), 1, 8),
+            Workload::Group(_, groups) => {
+                Claimed::Group("groups".to_owned(), format!("group {}", caller / sites % groups))
+            }
+            _ => Claimed::Mutex("bench".to_owned()),
         };
-        let units = matches!(workload, Workload::Pool(_)).then_some((1, 8));
-        let names = mine.map(name).collect();
-        Order::Load(Load { names, units, keep_us, from: from.0, to: to.0 })
+        let claims = mine.map(claim).collect();
+        Order::Load(Load { claims, keep_us, from: from.0, to: to.0 })
     };
     let apart = !fleet.clients.is_empty(); // then a site's process has no callers
     for (place, worker) in fleet.sites.iter_mut().enumerate() {

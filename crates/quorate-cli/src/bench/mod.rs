@@ -122,6 +122,9 @@ impl Bench {
             Workload::Names(64),
             Workload::Pool(1),
             Workload::Pool(16),
+            Workload::Group(1, 1),
+            Workload::Group(16, 1),
+            Workload::Group(16, 2),
             Workload::Idle,
             Workload::Kill,
         ];

@@ -41,13 +41,22 @@ pub(super) struct SitePlan {
     pub(super) apart: bool,
 }
 
+/// What a caller claims.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Claimed {
+    /// A mutex of this name.
+    Mutex(String),
+    /// So many units of a pool of this name and size.
+    Units(String, u32, u32),
+    /// A group lock of this name, with this group.
+    Group(String, String),
+}
+
 /// Callers that claim and release.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Load {
-    /// The lock that each of them claims.
-    pub(super) names: Vec<String>,
-    /// How many units of a pool of how many, if it is one.
-    pub(super) units: Option<(u32, u32)>,
+    /// What each of them claims.
+    pub(super) claims: Vec<Claimed>,
     /// For how long they keep it.
     pub(super) keep_us: u64,
     /// When measuring begins; callers start at once.

@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::order::{Load, Order, Report, Seen, SitePlan, Turn};
+use super::order::{Claimed, Load, Order, Report, Seen, SitePlan, Turn};
 use super::raw;
 use crate::answer::{Answer, Failure, Verdict, say};
 use crate::run::block_on;
@@ -140,10 +140,11 @@ fn start(plan: SitePlan, tls: Option<TlsConfig>) -> Result<Cluster, quorate::Err
 /// Lets the callers run, and counts what the process takes while it is measured.
 async fn drive(cluster: &Cluster, load: Load) -> Result<Seen, quorate::Error> {
     let mut callers = JoinSet::new();
-    for name in &load.names {
-        let thing = match load.units {
-            None => Thing::Mutex(cluster.mutex(name)?),
-            Some((count, of)) => Thing::Pool(cluster.pool(name, of)?, count),
+    for claim in &load.claims {
+        let thing = match claim {
+            Claimed::Mutex(name) => Thing::Mutex(cluster.mutex(name)?),
+            Claimed::Units(name, count, of) => Thing::Pool(cluster.pool(name, *of)?, *count),
+            Claimed::Group(name, group) => Thing::Group(cluster.group(name)?, group.clone()),
         };
         callers.spawn(call(thing, load.keep_us, load.to));
     }
@@ -162,6 +163,8 @@ enum Thing {
     Mutex(quorate::Mutex),
     /// So many units of a pool.
     Pool(quorate::Pool, u32),
+    /// Together with others of this group.
+    Group(quorate::GroupLock, String),
 }
 
 impl Thing {
@@ -169,6 +172,7 @@ impl Thing {
         match self {
             Thing::Mutex(mutex) => mutex.lock().await,
             Thing::Pool(pool, count) => Ok(pool.acquire(*count).await?.into()),
+            Thing::Group(lock, group) => Ok(lock.enter(group).await?.into()),
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use quorate::{Answer as Said, Cluster, Name, Question, ResourceView, SiteId};
+use quorate::{Answer as Said, Cluster, Kind, Name, Question, ResourceView, SiteId};
 use serde_json::json;
 
-use super::seen::{Seen, silent, silent_line, site_numbers};
+use super::seen::{Seen, share, silent, silent_line, site_numbers};
 use super::{ANSWERS, Connect, block_on};
 use crate::answer::{Answer, Verdict, say_lines};
 use crate::figures::{counted, span};
@@ -101,8 +101,12 @@ fn lock_row(seen: &Seen) -> Vec<String> {
     let kind = seen.kind().map_or_else(String::new, ToString::to_string);
     let mut cells = vec![seen.name.to_string(), kind];
     match seen.holders().last() {
-        _ if seen.holders().count() > 1 => {
-            cells.extend([format!("{} holders", seen.holders().count()), "-".into(), "-".into()]);
+        Some((_, call)) if seen.holders().count() > 1 => {
+            let mut holders = format!("{} holders", seen.holders().count());
+            if !matches!(seen.kind(), Some(Kind::Pool(_))) {
+                holders = format!("{holders} {}", share(call));
+            }
+            cells.extend([holders, "-".into(), "-".into()]);
         }
         Some((_, call)) => cells.extend([
             call.card.to_string(),

@@ -82,8 +82,13 @@ impl Seen {
             return format!("{name} has lent {taken} of {units} units; {wait}");
         }
         match self.holders().last() {
+            Some((_, call)) if self.holders().count() > 1 => {
+                format!("{name} is held {} by {}; {wait}", share(call), self.holders().count())
+            }
             Some((_, call)) => {
-                format!("{name} is held by {}, for {}; {wait}", call.card, span(call.age))
+                let share = share(call);
+                let share = if share.is_empty() { share } else { format!("{share} ") };
+                format!("{name} is held {share}by {}, for {}; {wait}", call.card, span(call.age))
             }
             None if waiting > 0 => format!("{name} is about to be held; {wait}"),
             None => format!("{name} is free"),
@@ -194,14 +199,35 @@ fn numbers_of(call: &CallView) -> Option<Vec<u32>> {
 /// What a caller asked for or got, in a few words; nothing of a mutex.
 pub(crate) fn share(call: &CallView) -> String {
     if let Some(group) = group_of(call) {
-        return format!("group {group}");
+        return format!("with group {group}");
     }
     let numbers: Option<Vec<String>> =
         numbers_of(call).map(|all| all.iter().map(ToString::to_string).collect());
     match (&call.want, numbers) {
         (Want::Mutex, _) => String::new(),
+        (Want::Group(_), _) => format!("with {}", call.want),
         (want, None) => want.to_string(),
         (want, Some(numbers)) => format!("{want}: {}", numbers.join(" ")),
+    }
+}
+
+/// What [`part`] is called; nothing of a mutex.
+pub(crate) fn part_head(kind: &Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Mutex => None,
+        Kind::Pool(_) => Some("UNITS"),
+        Kind::Group => Some("GROUP"),
+        Kind::ReadWrite => Some("ACCESS"),
+    }
+}
+
+/// What a caller asked for or got, in a column of its own.
+pub(crate) fn part(call: &CallView) -> String {
+    match (group_of(call), groups_of(call), access_of(call)) {
+        (Some(group), ..) => group.to_owned(),
+        (_, Some(groups), _) => groups.join(" or "),
+        (.., Some(access)) => access.to_owned(),
+        _ => share(call),
     }
 }
 

@@ -1,9 +1,9 @@
 //! `quorate show`: who holds a lock, and who waits.
 
 use clap::Args;
-use quorate::{CallView, Kind, Name, SiteId};
+use quorate::{CallView, Name, SiteId};
 
-use super::seen::{Seen, share, silent_line};
+use super::seen::{Seen, part, part_head, silent_line};
 use super::{Connect, block_on};
 use crate::answer::{Answer, Verdict, say_lines};
 use crate::figures::span;
@@ -42,8 +42,7 @@ fn lines(seen: &Seen) -> Vec<String> {
     if !(holders.is_empty() && waiting.is_empty()) {
         let head = ["", "OWNER", "HOST", "PID", "PURPOSE", "SITE", "FOR", "FENCE", "VALID FOR"];
         let mut rows = vec![row(head)];
-        let is_pool = matches!(seen.kind(), Some(Kind::Pool(_)));
-        rows[0].extend(is_pool.then(|| "UNITS".to_owned()));
+        rows[0].extend(seen.kind().and_then(part_head).map(str::to_owned));
         rows.extend(holders.iter().map(|&(site, call)| call_row("inside", site, call)));
         let numbered = waiting.iter().zip(1..);
         rows.extend(
@@ -71,6 +70,6 @@ fn call_row(place: &str, site: SiteId, call: &CallView) -> Vec<String> {
         span(call.age),
         call.fence.map_or_else(|| "-".into(), |fence| fence.to_string()),
         call.left.map_or_else(|| "-".into(), span),
-        share(call),
+        part(call),
     ]
 }

@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod crowd;
 mod faults;
+mod groups;
 mod lock;
 mod quorum;
 mod random;
