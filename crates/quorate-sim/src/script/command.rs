@@ -1,5 +1,7 @@
 //! What a script can say, once it is read.
 
+use std::time::Duration;
+
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
 
@@ -45,6 +47,9 @@ pub(super) enum Action {
     Release(Who),
     GiveUp(Who),
     Deliver(Channel, Option<String>),
+    Drop(Channel, Option<String>),
+    Expire(SiteId, String),
+    Advance(Duration),
     Hold(Channel),
     Settle,
     Heal,
@@ -131,6 +136,12 @@ impl Deed {
         matches!(self, Deed::Act { action: Action::Suffer(_), .. })
     }
 
+    /// Whether it crashes a site or starts it again: some protocols need no sessions for that.
+    pub(super) fn is_crash(&self) -> bool {
+        let Deed::Act { action: Action::Suffer(fault), .. } = self else { return false };
+        matches!(fault, Fault::Crash(_) | Fault::Restart(_))
+    }
+
     /// The sites it names.
     pub(super) fn sites(&self) -> Vec<SiteId> {
         match self {
@@ -138,12 +149,12 @@ impl Deed {
                 Action::Acquire(who, _) | Action::Release(who) | Action::GiveUp(who) => {
                     vec![who.site]
                 }
-                Action::Deliver(channel, _) | Action::Hold(channel) => {
+                Action::Deliver(channel, _) | Action::Drop(channel, _) | Action::Hold(channel) => {
                     vec![channel.from, channel.to]
                 }
-                Action::Clock(site, _) => vec![*site],
+                Action::Clock(site, _) | Action::Expire(site, _) => vec![*site],
                 Action::Suffer(fault) => fault.sites(),
-                Action::Settle | Action::Heal => vec![],
+                Action::Settle | Action::Heal | Action::Advance(_) => vec![],
             },
             Deed::Expect(check) => match check {
                 Check::Stands(who, ..) => vec![who.site],

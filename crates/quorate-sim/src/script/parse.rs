@@ -1,6 +1,7 @@
 //! From the words of one line to what it says.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use quorate_protocol::ClaimId;
 use quorate_quorum::{QuorumError, QuorumLine, SiteId, SiteSet};
@@ -10,7 +11,7 @@ use super::error::Fault;
 use crate::{Contract, Fault as Mishap, Order, PROPERTIES, Setting};
 
 /// The commands, as an error lists them.
-pub(super) const COMMANDS: [&str; 23] = [
+pub(super) const COMMANDS: [&str; 26] = [
     "protocol",
     "sites",
     "quorum",
@@ -22,6 +23,7 @@ pub(super) const COMMANDS: [&str; 23] = [
     "S releases",
     "S gives up",
     "deliver",
+    "drop",
     "hold",
     "settle",
     "heal",
@@ -32,12 +34,14 @@ pub(super) const COMMANDS: [&str; 23] = [
     "S has a session at A",
     "crash",
     "restart",
+    "expire TIMER at S",
+    "advance",
     "S leaves its quarantine",
     "expect",
 ];
 
 /// Commands of whole sites.
-const LATER: [&str; 6] = ["drop", "cut", "advance", "pause", "resume", "expire"];
+const LATER: [&str; 3] = ["cut", "pause", "resume"];
 
 const SESSIONS: &str = "sessions [no-reopen] [no-restart] [fences N]";
 
@@ -167,6 +171,19 @@ fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
             Ok(Action::Deliver(channel(from, to)?, Some((*kind).to_owned())))
         }
         ["deliver", ..] => Err(form(text, "deliver A -> B [KIND]")),
+        ["drop", from, "->", to] => Ok(Action::Drop(channel(from, to)?, None)),
+        ["drop", from, "->", to, kind] => {
+            Ok(Action::Drop(channel(from, to)?, Some((*kind).to_owned())))
+        }
+        ["drop", ..] => Err(form(text, "drop A -> B [KIND]")),
+        ["expire", timer, "at", at] => Ok(Action::Expire(site(at)?, (*timer).to_owned())),
+        ["expire", ..] => Err(form(text, "expire TIMER at S")),
+        ["advance", time] => {
+            let ms = time.strip_suffix("ms").and_then(digits);
+            ms.map(|ms| Action::Advance(Duration::from_millis(ms)))
+                .ok_or_else(|| form(text, "advance 50ms"))
+        }
+        ["advance", ..] => Err(form(text, "advance 50ms")),
         ["crash", at] => Ok(Action::Suffer(Mishap::Crash(site(at)?))),
         ["crash", ..] => Err(form(text, "crash S")),
         ["restart", at] => Ok(Action::Suffer(Mishap::Restart(site(at)?))),
