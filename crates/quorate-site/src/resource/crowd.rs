@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use quorate_protocol::{
-    Basis, ClaimId, ClaimView, Effect, Input, Out, Shared, Ticket, View, Violation,
+    Basis, ClaimId, ClaimView, Effect, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation,
 };
 use quorate_quorum::{QuorumSystem, SiteId};
 
+use super::timers::Timers;
 use super::{Act, Bench, Part};
 use crate::claim::{CallId, Denial};
 use crate::registry::{Granted, Registered, Speech, Spoken, Want, Wanted};
@@ -14,12 +15,14 @@ use crate::session::Event;
 
 /// Callers of one site side by side, and the protocol that lets them in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Crowd<P> {
+pub(crate) struct Crowd<P: Protocol> {
     protocol: P,
     /// Whom each claim is made for, in the order in which they came.
     callers: BTreeMap<ClaimId, Caller>,
     /// How many claims the protocol was given.
     claims: u32,
+    /// The timers of the protocol that are armed.
+    timers: Timers<P::Timer>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +33,7 @@ struct Caller {
 
 impl<P: Registered> Crowd<P> {
     pub(crate) fn new(protocol: P) -> Self {
-        Self { protocol, callers: BTreeMap::new(), claims: 0 }
+        Self { protocol, callers: BTreeMap::new(), claims: 0, timers: Timers::default() }
     }
 
     /// One step of the protocol, and what follows from it.
@@ -57,9 +60,8 @@ impl<P: Registered> Crowd<P> {
                 bench.acts.push(Act::Lose(caller.call, why));
             }
             Effect::Ignore(_) => {}
-            Effect::Arm(..) | Effect::Disarm(_) => {
-                unreachable!("no protocol that takes every caller has timers yet")
-            }
+            Effect::Arm(timer, time) => self.timers.arm(timer, bench.now + time),
+            Effect::Disarm(timer) => self.timers.disarm(timer),
         }
     }
 
@@ -107,6 +109,16 @@ impl<P: Registered> Part for Crowd<P> {
 
     fn clear(&mut self, bench: &mut Bench<'_>) {
         self.step(bench, Input::Cleared).expect("the end of a quarantine is no violation");
+    }
+
+    fn timer(&self) -> Option<Tick> {
+        self.timers.next()
+    }
+
+    fn expire(&mut self, bench: &mut Bench<'_>) {
+        while let Some(timer) = self.timers.expired(bench.now) {
+            self.step(bench, Input::Expire(timer)).expect("an armed timer is no violation");
+        }
     }
 
     fn is_held_up(&self, call: CallId) -> bool {

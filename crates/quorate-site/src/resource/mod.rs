@@ -2,6 +2,7 @@
 
 mod crowd;
 mod front;
+mod timers;
 
 use quorate_protocol::{
     Basis, ClaimView, Fence, Record, Shared, Tick, Ticket, View, Violation, Why,
@@ -36,6 +37,14 @@ pub(crate) trait Part {
 
     /// The quarantine is over.
     fn clear(&mut self, bench: &mut Bench<'_>);
+
+    /// When the next timer of its protocol runs out.
+    fn timer(&self) -> Option<Tick> {
+        None
+    }
+
+    /// Handles the timers that have run out.
+    fn expire(&mut self, _bench: &mut Bench<'_>) {}
 
     /// Whether a caller waits, and was told to wait for somebody.
     fn is_held_up(&self, call: CallId) -> bool;

@@ -31,6 +31,8 @@ pub(super) struct Desk {
     pub(super) calls: BTreeMap<CallId, Box<Call>>,
     /// When the site must do something about which call.
     due: BTreeSet<(Tick, CallId)>,
+    /// When a timer of which resource runs out, the first of each.
+    pub(super) timers: BTreeSet<(Tick, Name)>,
     /// The waiting calls that wait for nobody.
     pub(super) hasty: BTreeSet<CallId>,
     /// The calls inside of which a voucher is silent, and until when they were told to be good.
@@ -87,6 +89,7 @@ impl Desk {
             factory,
             calls: BTreeMap::new(),
             due: BTreeSet::new(),
+            timers: BTreeSet::new(),
             hasty: BTreeSet::new(),
             waning: BTreeMap::new(),
             horizon: Tick::ZERO,
@@ -331,19 +334,30 @@ impl Desk {
     }
 
     /// Whether a resource is in use; one that is not leaves its numbers behind.
-    pub(super) fn keeps(&mut self, resource: &Resource) -> bool {
+    pub(super) fn keeps(&mut self, name: &Name, resource: &Resource) -> bool {
         let part = resource.engine.part();
         if part.is_vacant() {
             part.retire(&mut self.shared);
+            self.set_timer(name, part.timer(), None);
         }
         !part.is_vacant()
     }
 
+    /// Notes when a resource wants to be woken, and did before.
+    pub(super) fn set_timer(&mut self, name: &Name, before: Option<Tick>, after: Option<Tick>) {
+        if before != after {
+            before.map(|when| self.timers.remove(&(when, name.clone())));
+            self.timers.extend(after.map(|when| (when, name.clone())));
+        }
+    }
+
     pub(super) fn deadline(&self) -> Option<Tick> {
         let due = self.due.first().map(|(when, _)| *when);
+        let timer = self.timers.first().map(|(when, _)| *when);
         let quarantine = self.sessions.quarantined_until();
         let cleared = self.shared.quarantined.then_some(quarantine);
-        [self.sessions.deadline(), due, cleared, self.words.deadline()].into_iter().flatten().min()
+        let words = self.words.deadline();
+        [self.sessions.deadline(), due, timer, cleared, words].into_iter().flatten().min()
     }
 
     pub(super) fn ask_to_be_woken(&mut self) {

@@ -141,10 +141,20 @@ impl Site {
             self.tell_all(|part, bench| part.clear(bench));
             self.settle();
         }
+        while let Some((name, kind)) = self.next_timer() {
+            self.with_resource(&name, &kind, |part, bench| part.expire(bench));
+            self.settle();
+        }
         while let Some(call) = self.desk.next_due() {
             self.on_due(call);
             self.settle();
         }
+    }
+
+    /// A resource of which a timer has run out.
+    fn next_timer(&self) -> Option<(Name, Kind)> {
+        let (_, name) = self.desk.timers.first().filter(|(when, _)| *when <= self.desk.now)?;
+        Some((name.clone(), self.table[name].kind.clone()))
     }
 
     /// A waiting call is too late, or a broken one has had its time.
@@ -222,9 +232,11 @@ impl Site {
         let desk = &mut self.desk;
         self.table.retain(|name, resource| {
             desk.shared.turn_by(name.hash64());
+            let timer = resource.engine.part().timer();
             tell(resource.engine.part_mut(), &mut desk.bench());
+            desk.set_timer(name, timer, resource.engine.part().timer());
             desk.carry_out(name, resource);
-            desk.keeps(resource)
+            desk.keeps(name, resource)
         });
     }
 
@@ -331,9 +343,11 @@ impl Site {
             }
         };
         desk.shared.turn_by(name.hash64());
+        let timer = resource.engine.part().timer();
         deed(resource.engine.part_mut(), &mut desk.bench());
+        desk.set_timer(name, timer, resource.engine.part().timer());
         desk.carry_out(name, resource);
-        if !desk.keeps(resource) {
+        if !desk.keeps(name, resource) {
             self.table.remove(name);
         }
     }
