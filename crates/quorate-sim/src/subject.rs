@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt::Debug;
+use std::time::Duration;
 
 use quorate_protocol::pool::Units;
 use quorate_protocol::{Fence, Protocol, SessionNo, Ticket};
@@ -76,6 +77,17 @@ pub trait Subject:
     /// Which fences a grant's must be above.
     fn marks(_: &Self::Grant) -> Marks {
         Marks { above: vec![0], level: vec![], own: vec![0] }
+    }
+
+    /// The fence of the stage that a grant is part of, where grants of one stage need not be in
+    /// order: it must be above all fences of the stages before.
+    fn stage_fence(_: &Self::Grant) -> Option<Fence> {
+        None
+    }
+
+    /// How long the caller said that it would stay, if it had to say so.
+    fn stays(_: &Self::Grant) -> Option<Duration> {
+        None
     }
 
     /// Whether these sites vouch for a grant: they contain a quorum for it.

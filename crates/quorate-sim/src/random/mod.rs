@@ -63,7 +63,7 @@ pub struct Plan<P: Subject> {
     pub requests: Vec<u32>,
     /// How long a site waits before its first claim and between two.
     pub think: Span,
-    /// How long a caller stays inside.
+    /// How long a caller stays inside; not longer than it said, where it had to say so.
     pub inside: Span,
     /// How many waiting callers may give up.
     pub gives_up: u32,
@@ -179,7 +179,8 @@ struct Run<'a, P: Subject> {
 #[derive(Clone, Copy, Debug)]
 enum News {
     Sent(SiteId, SiteId, Lane),
-    Entered(SiteId, ClaimId),
+    /// With the longest time it may stay.
+    Entered(SiteId, ClaimId, u64),
     Lost(SiteId),
 }
 
@@ -345,8 +346,8 @@ impl<'a, P: Subject> Run<'a, P> {
             match news {
                 News::Sent(from, to, lane) => self.send(from, to, lane),
                 News::Lost(site) => self.think(site),
-                News::Entered(site, claim) => {
-                    let ticks = self.plan.inside.draw(&mut self.chance);
+                News::Entered(site, claim, most) => {
+                    let ticks = self.plan.inside.draw(&mut self.chance).min(most);
                     self.plan_for(self.in_ticks(ticks), Due::Release(site, claim));
                 }
             }
@@ -377,7 +378,10 @@ impl<P: Subject, W: TimedObserver<P>> Observer<P> for Desk<'_, W> {
                 self.news.push(News::Sent(from, to, if down { Lane::Down } else { Lane::Up }));
             }
             Event::Loses(site, ..) => self.news.push(News::Lost(site)),
-            Event::Enters(site, claim, _) => self.news.push(News::Entered(site, claim)),
+            Event::Enters(site, claim, grant) => {
+                let stays = P::stays(grant).map(|stays| (Tick::ZERO + stays).0);
+                self.news.push(News::Entered(site, claim, stays.unwrap_or(u64::MAX)));
+            }
             _ => {}
         }
         self.watch.see(self.now, depth, event);

@@ -1,5 +1,7 @@
 //! What a script can say, once it is read.
 
+use std::time::Duration;
+
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
 
@@ -49,6 +51,7 @@ pub(super) enum Action {
     Settle,
     Heal,
     Clock(SiteId, u64),
+    Advance(Duration),
     Suffer(Fault),
 }
 
@@ -143,7 +146,7 @@ impl Deed {
                 }
                 Action::Clock(site, _) => vec![*site],
                 Action::Suffer(fault) => fault.sites(),
-                Action::Settle | Action::Heal => vec![],
+                Action::Settle | Action::Heal | Action::Advance(_) => vec![],
             },
             Deed::Expect(check) => match check {
                 Check::Stands(who, ..) => vec![who.site],

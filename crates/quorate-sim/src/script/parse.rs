@@ -1,6 +1,7 @@
 //! From the words of one line to what it says.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use quorate_protocol::ClaimId;
 use quorate_quorum::{QuorumError, QuorumLine, SiteId, SiteSet};
@@ -10,7 +11,7 @@ use super::error::Fault;
 use crate::{Contract, Fault as Mishap, Order, PROPERTIES, Setting};
 
 /// The commands, as an error lists them.
-pub(super) const COMMANDS: [&str; 23] = [
+pub(super) const COMMANDS: [&str; 24] = [
     "protocol",
     "sites",
     "quorum",
@@ -25,6 +26,7 @@ pub(super) const COMMANDS: [&str; 23] = [
     "hold",
     "settle",
     "heal",
+    "advance",
     "S hears nothing of A",
     "S loses its session at A",
     "A closes the session of S",
@@ -37,9 +39,11 @@ pub(super) const COMMANDS: [&str; 23] = [
 ];
 
 /// Commands of whole sites.
-const LATER: [&str; 6] = ["drop", "cut", "advance", "pause", "resume", "expire"];
+const LATER: [&str; 5] = ["drop", "cut", "pause", "resume", "expire"];
 
 const SESSIONS: &str = "sessions [no-reopen] [no-restart] [fences N]";
+
+const ADVANCE: &str = "advance 50ms";
 
 /// A larger step would serve no story, and could run over.
 const FENCES_MAX: u64 = 1 << 32;
@@ -160,6 +164,8 @@ fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
         ["heal"] => Ok(Action::Heal),
         ["settle", ..] => Err(form(text, "settle")),
         ["heal", ..] => Err(form(text, "heal")),
+        ["advance", time] => Ok(Action::Advance(milliseconds(time, text)?)),
+        ["advance", ..] => Err(form(text, ADVANCE)),
         ["hold", from, "->", to] => Ok(Action::Hold(channel(from, to)?)),
         ["hold", ..] => Err(form(text, "hold A -> B")),
         ["deliver", from, "->", to] => Ok(Action::Deliver(channel(from, to)?, None)),
@@ -275,6 +281,11 @@ fn site(word: &str) -> Result<SiteId, Fault> {
 
 fn number<T: FromStr>(word: &str, text: &str, expected: &'static str) -> Result<T, Fault> {
     digits(word).ok_or_else(|| form(text, expected))
+}
+
+fn milliseconds(word: &str, text: &str) -> Result<Duration, Fault> {
+    let ms = word.strip_suffix("ms").and_then(digits::<u32>);
+    ms.map(|ms| Duration::from_millis(ms.into())).ok_or_else(|| form(text, ADVANCE))
 }
 
 /// A number without a sign.

@@ -117,6 +117,10 @@ impl<P: Subject> Stage<P> {
                 self.world.set_clock(*site, *time);
                 Ok(())
             }
+            Action::Advance(time) => {
+                self.world.set_now(self.world.now() + *time);
+                Ok(())
+            }
             Action::Suffer(fault) => self.suffer(*fault),
         }
     }
