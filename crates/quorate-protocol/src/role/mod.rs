@@ -11,6 +11,7 @@
 
 mod arbiter;
 mod claim;
+pub mod errata;
 mod host;
 mod locks;
 mod member;

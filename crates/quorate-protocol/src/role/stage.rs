@@ -222,7 +222,7 @@ impl Stage {
         self.reply(now, ticket, fence, out);
     }
 
-    fn reply(&self, now: Tick, ticket: Ticket, fence: Fence, out: &mut Out<RoleLock>) {
+    pub(super) fn reply(&self, now: Tick, ticket: Ticket, fence: Fence, out: &mut Out<RoleLock>) {
         let State::Cs(cs) = self.state else { unreachable!("only a stage inside has members") };
         let (group, pr, stage_fence) = (self.group.clone(), self.pr, cs.fence);
         let left = Duration::from_nanos(cs.deadline.0.saturating_sub(now.0));

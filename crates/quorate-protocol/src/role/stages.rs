@@ -164,7 +164,7 @@ impl Stages {
 
     /// Ends the stages that nobody is in. Their locks go back first, and then those who wait compete
     /// with a stage of their own (A10).
-    fn conclude(&mut self, site: &mut Shared, out: &mut Out<RoleLock>) {
+    pub(super) fn conclude(&mut self, site: &mut Shared, out: &mut Out<RoleLock>) {
         let options = self.options;
         self.stages.retain(|_, stage| {
             if !stage.lp.is_empty() {
@@ -193,7 +193,7 @@ impl Stages {
 impl Stage {
     /// One arbiter less: asks another in its place. A stage with members and without a quorum is
     /// lost, and its members have stopped; those who are not admitted yet wait for the next one.
-    fn lose_peer(&mut self, site: &Shared, peer: SiteId, out: &mut Out<RoleLock>) {
+    pub(super) fn lose_peer(&mut self, site: &Shared, peer: SiteId, out: &mut Out<RoleLock>) {
         if self.loans.remove(&peer).is_some() {
             self.repaired = true;
         }
@@ -206,7 +206,7 @@ impl Stage {
     }
 
     /// Whatever it waited for may have come.
-    fn go_on(&mut self, site: &Shared, now: Tick, out: &mut Out<RoleLock>) {
+    pub(super) fn go_on(&mut self, site: &Shared, now: Tick, out: &mut Out<RoleLock>) {
         self.try_to_enter(site, now, out);
         self.admit(site, now, out);
     }

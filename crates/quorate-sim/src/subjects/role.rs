@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::group::Group;
+use quorate_protocol::role::errata::{Erratum, Unrepaired};
 use quorate_protocol::role::{Claim, Grant, Message, Options, Role, RoleLock};
 use quorate_protocol::{Fence, SessionNo, Ticket};
 use quorate_quorum::{QuorumSystem, SiteSet};
@@ -24,8 +25,11 @@ pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
         }
         Ok(())
     };
-    switches(RoleLock::NAME, &Options::NAMES, settings, std::iter::empty::<String>(), set)?;
-    Ok(visitor.visit::<RoleLock>(options))
+    let undone = switches(RoleLock::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
+    Ok(match undone {
+        None => visitor.visit::<RoleLock>(options),
+        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+    })
 }
 
 fn parse_option_time(name: &str, value: &str) -> Result<Duration, String> {
@@ -121,6 +125,7 @@ macro_rules! subject {
 }
 
 subject!(RoleLock, Options, RoleLock::new);
+subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(options, undone));
 
 /// `role exclusive a shared b c for 10ms` in scripts; the first word may be left out where it is
 /// clear what is meant.
