@@ -1,4 +1,4 @@
-//! The requests of processes at a stage, and how long they take: section 4.4 of the note.
+//! The requests of processes at a stage, and how long they take.
 
 use std::time::Duration;
 
@@ -81,8 +81,8 @@ impl Requests {
         taken
     }
 
-    /// When a request would end that is accepted at `now`. An exclusive one begins when those before
-    /// it have ended; what is over, or has gone by, is in no sum (A13).
+    /// When a request would end that is accepted at `now`. An exclusive one begins when those
+    /// before it have ended; what is over, or has gone by, is in no sum (A13).
     pub(super) fn end_of(&self, now: Tick, role: Role, cost: Duration) -> Tick {
         match role {
             Role::Shared => now + cost,

@@ -48,7 +48,7 @@ pub(super) struct Admission {
 }
 
 impl Processes {
-    /// Asks the host of every group; table 4.1 of the note, as all of this file.
+    /// Asks the host of every group.
     pub(super) fn acquire(
         &mut self,
         site: &mut Shared,
@@ -75,7 +75,7 @@ impl Processes {
 
     /// Rep-Process: comes in, if it waits for it.
     ///
-    /// What nobody waits for is given back: the last row of the table. It frees a request that came
+    /// What nobody waits for is given back: the *refusal row* of the table of actions. It frees a request that came
     /// twice, or overtook its own release, and one that was admitted elsewhere.
     pub(super) fn on_rep_process(
         &mut self,

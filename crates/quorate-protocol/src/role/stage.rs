@@ -1,7 +1,7 @@
 //! A group's stage: competes for the locks of a quorum, and admits members while it has them.
 //!
-//! Cenci & Ardenghi 2012, section 5, the player group; tables 4.2 and 4.4 of the note. INACTIVE is a
-//! group without a stage, and EXIT a step (A9).
+//! Cenci & Ardenghi 2012, section 5, the player group. INACTIVE is a group without a stage, and
+//! EXIT a step (A9).
 
 use std::time::Duration;
 

@@ -162,8 +162,8 @@ impl Stages {
         self.conclude(site, out);
     }
 
-    /// Ends the stages that nobody is in. Their locks go back first, and then those who wait compete
-    /// with a stage of their own (A10).
+    /// Ends the stages that nobody is in. Their locks go back first, and then those who wait
+    /// compete with a stage of their own (A10).
     pub(super) fn conclude(&mut self, site: &mut Shared, out: &mut Out<RoleLock>) {
         let options = self.options;
         self.stages.retain(|_, stage| {

@@ -106,10 +106,16 @@ impl Unrepaired {
                 }
             }
             (Erratum::HeldInOrder, Message::ReqGroup { held, .. }) => *held = false,
-            (Erratum::A8Process, Message::RelProcess { ticket, group }) => {
-                let requests = stages.get(group).map(|stage| stage.lp.0.iter().chain(&stage.lw.0));
-                let same = requests.into_iter().flatten().find(|r| r.ticket.site == ticket.site);
-                *ticket = same.map_or(*ticket, |request| request.ticket);
+            // A host knows sites, so the request it has of one takes any ticket.
+            (
+                Erratum::A8Process,
+                Message::ReqProcess { ticket, group, .. } | Message::RelProcess { ticket, group },
+            ) => {
+                if let Some(stage) = stages.get_mut(group) {
+                    let mut requests = stage.lp.0.iter_mut().chain(&mut stage.lw.0);
+                    let same = requests.find(|request| request.ticket.site == ticket.site);
+                    same.into_iter().for_each(|request| request.ticket = *ticket);
+                }
             }
             (Erratum::A10, &mut Message::RelProcess { ticket, ref group }) => {
                 if let Some(stage) = stages.get_mut(group) {
