@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
 use quorate_sim::{
-    Claims, Fault, Faults, Lane, Order, Quorums, Standpoint, Subject, Unwatched, World, who,
+    Claims, Fault, Faults, Lane, Order, Quorums, Slips, Standpoint, Subject, Unwatched, World, who,
 };
 use stateright::Property;
 
@@ -25,6 +25,8 @@ pub struct Space<P: Subject> {
     pub gives_up: u32,
     /// What may go wrong; `None` is the papers' world, in which nothing does.
     pub faults: Option<Faults>,
+    /// What may go wrong in the papers' world after all.
+    pub slips: Slips,
     /// In which order channels deliver, in the papers' world.
     pub order: Order,
 }
@@ -60,6 +62,17 @@ pub enum Action {
     Deliver(SiteId, SiteId, Lane, usize),
     /// The message at this place of a channel is going to come twice.
     Duplicate(SiteId, SiteId, Lane, usize),
+    /// The message at this place of a channel is lost.
+    Drop(SiteId, SiteId, Lane, usize),
+    /// A timer of a site runs out: the one at this place among those that are armed.
+    Expire {
+        /// The site.
+        site: SiteId,
+        /// The timer's place.
+        at: usize,
+        /// Whether before its time.
+        early: bool,
+    },
     /// Something goes wrong, or is mended.
     Suffer(Fault),
 }
@@ -74,8 +87,19 @@ impl Action {
             Action::Deliver(from, to, _, 0) => format!("deliver {from} -> {to}"),
             Action::Deliver(from, to, _, at) => format!("deliver {from} -> {to}, {at} behind"),
             Action::Duplicate(from, to, ..) => format!("{from} -> {to} comes twice"),
+            Action::Drop(from, to, _, 0) => format!("{from} -> {to} is lost"),
+            Action::Drop(from, to, _, at) => format!("{from} -> {to}, {at} behind, is lost"),
+            Action::Expire { site, at, early } => {
+                let early = if early { ", early" } else { "" };
+                format!("timer {at} of {site} runs out{early}")
+            }
             Action::Suffer(fault) => fault.to_string(),
         }
+    }
+
+    /// Whether it happens sooner or later whatever else does: a timer is not due before it.
+    fn comes_first(self) -> bool {
+        matches!(self, Action::Release(..) | Action::Deliver(..) | Action::Suffer(_))
     }
 }
 
@@ -91,6 +115,8 @@ pub(crate) struct State<P: Subject> {
 struct Spent {
     give_ups: u32,
     duplicates: u32,
+    dropped: u32,
+    early: u32,
     lost: u32,
     silent: u32,
     crashed: u32,
@@ -101,6 +127,8 @@ impl Spent {
         match action {
             Action::GiveUp(..) => self.give_ups += 1,
             Action::Duplicate(..) => self.duplicates += 1,
+            Action::Drop(..) => self.dropped += 1,
+            Action::Expire { early: true, .. } => self.early += 1,
             Action::Suffer(Fault::Silence(..)) => self.silent += 1,
             Action::Suffer(Fault::Crash(_)) => self.crashed += 1,
             _ => {}
@@ -156,9 +184,14 @@ impl<P: Subject> Model<P> {
     /// What channels can deliver.
     fn channels(&self, state: &State<P>, actions: &mut Vec<Action>) {
         let world = &state.world;
-        for (from, to, lane) in world.busy_channels().filter(|&(_, to, _)| world.is_up(to)) {
+        let drops = state.spent.dropped < self.space.slips.drop;
+        let reached = |to| world.is_up(to) || self.space.faults.is_none();
+        for (from, to, lane) in world.busy_channels().filter(|&(_, to, _)| reached(to)) {
             let Order::Any { duplicates } = self.space.order else {
                 actions.push(Action::Deliver(from, to, lane, 0));
+                if drops {
+                    actions.push(Action::Drop(from, to, lane, 0));
+                }
                 continue;
             };
             let mut before = None;
@@ -171,17 +204,54 @@ impl<P: Subject> Model<P> {
                 if state.spent.duplicates < duplicates {
                     actions.push(Action::Duplicate(from, to, lane, at));
                 }
+                if drops {
+                    actions.push(Action::Drop(from, to, lane, at));
+                }
             }
         }
     }
 
-    /// What can go wrong, and what must follow from what has.
+    /// What must follow from what went wrong.
+    fn owed(&self, state: &State<P>, actions: &mut Vec<Action>) {
+        let contract = self.space.faults.map(|faults| faults.contract);
+        let (reopens, restarts) = contract.map_or((true, true), |c| (c.reopens, c.restarts));
+        actions.extend(state.world.owed(reopens, restarts).into_iter().map(Action::Suffer));
+    }
+
+    /// Timers that can run out. They are due when nothing else must happen first, in the order of
+    /// their times; a few may be early. Those on which safety rests keep their order even then.
+    fn timers(&self, state: &State<P>, actions: &mut Vec<Action>) {
+        let world = &state.world;
+        let due = !world.is_at_rest() && !actions.iter().any(|action| action.comes_first());
+        let early = state.spent.early < self.space.slips.early;
+        if !due && !early {
+            return;
+        }
+        let (first, deadline) = (world.next_due(|_| true), world.next_due(P::is_deadline));
+        for site in SiteId::all(world.n()) {
+            for (at, (timer, when)) in world.timers(site).enumerate() {
+                if due && Some(when) == first {
+                    actions.push(Action::Expire { site, at, early: false });
+                } else if early && (!P::is_deadline(timer) || Some(when) == deadline) {
+                    actions.push(Action::Expire { site, at, early: true });
+                }
+            }
+        }
+    }
+
+    /// What can go wrong where there are no sessions.
+    fn slips(&self, state: &State<P>, actions: &mut Vec<Action>) {
+        if state.spent.crashed < self.space.slips.crash {
+            let world = &state.world;
+            let up = SiteId::all(world.n()).filter(|&site| world.is_up(site));
+            actions.extend(up.map(|site| Action::Suffer(Fault::Crash(site))));
+        }
+    }
+
+    /// What can go wrong with sessions and their sites.
     fn faults(state: &State<P>, faults: Faults, actions: &mut Vec<Action>) {
         let (world, spent) = (&state.world, state.spent);
         let mut suffer = |fault| actions.push(Action::Suffer(fault));
-        for fault in world.owed(faults.contract.reopens, faults.contract.restarts) {
-            suffer(fault);
-        }
         for client in SiteId::all(world.n()).filter(|&client| world.is_up(client)) {
             if spent.crashed < faults.crash {
                 suffer(Fault::Crash(client));
@@ -224,8 +294,11 @@ impl<P: Subject> stateright::Model for Model<P> {
             self.callers(state, site, actions);
         }
         self.channels(state, actions);
-        if let Some(faults) = self.space.faults {
-            Self::faults(state, faults, actions);
+        self.owed(state, actions);
+        self.timers(state, actions);
+        match self.space.faults {
+            Some(faults) => Self::faults(state, faults, actions),
+            None => self.slips(state, actions),
         }
     }
 

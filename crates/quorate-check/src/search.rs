@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quorate_protocol::Violation;
+use quorate_quorum::SiteId;
 use quorate_sim::{Breach, Event, Observer, Subject, World};
 use stateright::{Checker, Model as _};
 
@@ -54,7 +55,7 @@ pub struct Trace {
 /// Looks at every state of `space`.
 ///
 /// ```
-/// use quorate_check::{Claims, Limits, Order, Space, check};
+/// use quorate_check::{Claims, Limits, Order, Slips, Space, check};
 /// use quorate_protocol::mutex::{Mutex, Options};
 /// use quorate_quorum::{build, Kind};
 ///
@@ -65,6 +66,7 @@ pub struct Trace {
 ///     requests: vec![1, 1, 0],
 ///     gives_up: 0,
 ///     faults: None,
+///     slips: Slips::default(),
 ///     order: Order::Fifo,
 /// };
 /// let report = check(&space, &Limits::default());
@@ -122,6 +124,22 @@ impl<P: Subject> Observer<P> for Lines {
     }
 }
 
+/// Lets a timer run out. Time goes on to when it is due, unless it is early and nothing but
+/// patience ends with it.
+fn expire<P: Subject>(
+    world: &mut World<P>,
+    (site, at): (SiteId, usize),
+    early: bool,
+    watch: &mut impl Observer<P>,
+) -> bool {
+    let found = world.timers(site).nth(at);
+    let Some((timer, due)) = found else { return false };
+    if !early || P::is_deadline(timer) {
+        world.set_now(due.max(world.now()));
+    }
+    world.expire(site, timer, watch)
+}
+
 impl<P: Subject> Space<P> {
     /// Does `action` in `world`; false if nothing came of it.
     pub(crate) fn act(
@@ -143,6 +161,10 @@ impl<P: Subject> Space<P> {
             Action::Duplicate(from, to, lane, at) => {
                 return world.duplicate((from, to, lane), at);
             }
+            Action::Drop(from, to, lane, at) => {
+                return world.drop_at((from, to, lane), at, watch);
+            }
+            Action::Expire { site, at, early } => return expire(world, (site, at), early, watch),
             Action::Suffer(fault) => {
                 world.suffer(fault, watch);
                 return true;

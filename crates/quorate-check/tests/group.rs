@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
+use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
 use quorate_protocol::group::errata::{Erratum, Unrepaired};
 use quorate_protocol::group::{Choice, Claim, GroupLock, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
@@ -48,7 +48,8 @@ where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     let Locks { quorums, claims, requests, gives_up, faults, order } = locks.clone();
-    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, order };
+    let slips = Slips::default();
+    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, slips, order };
     check(&space, &Limits::default())
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Limits, Order, Report, Space, check};
+use quorate_check::{Claims, Limits, Order, Report, Slips, Space, check};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
@@ -31,8 +31,8 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     gives_up: u32,
 ) -> Report {
     let (claims, requests) = (Claims::all(vec![()]), requests.to_vec());
-    let order = Order::Fifo;
-    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults: None, order };
+    let (faults, slips, order) = (None, Slips::default(), Order::Fifo);
+    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, slips, order };
     check(&space, &Limits::default())
 }
 
@@ -99,6 +99,7 @@ fn a_capped_search_is_not_complete() {
         requests: vec![2, 2, 2],
         gives_up: 0,
         faults: None,
+        slips: Slips::default(),
         order: Order::Fifo,
     };
     let report = check(&space, &limits);

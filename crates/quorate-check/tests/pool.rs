@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
+use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
 use quorate_protocol::pool::errata::{Erratum, Unrepaired};
 use quorate_protocol::pool::{Claim, Options, Pool};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
@@ -64,8 +64,9 @@ where
     P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
 {
     let Pools { arbiters, claims, requests, gives_up, faults, order } = pools.clone();
+    let slips = Slips::default();
     let space =
-        Space::<P> { quorums: arbiters, options, claims, requests, gives_up, faults, order };
+        Space::<P> { quorums: arbiters, options, claims, requests, gives_up, faults, slips, order };
     check(&space, &Limits::default())
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
+use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
@@ -44,6 +44,7 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
         requests: requests.to_vec(),
         gives_up: 0,
         faults: Some(faults),
+        slips: Slips::default(),
         order: Order::Fifo,
     };
     check(&space, &Limits { shortest, ..Limits::default() })

@@ -62,9 +62,6 @@ Exit status: 0 clean and complete, 1 a property broke, 2 bad input, 3 not comple
 impl Check {
     /// Runs the search and says what it found.
     pub(crate) fn run(&self) -> Answer {
-        if let Some(flag) = self.faults.given().filter(|_| !self.cluster.site) {
-            return Err(format!("{flag}: only sessions can end; expected --site too").into());
-        }
         visit(&self.protocol, &self.cluster.options, Start(self))?
     }
 
@@ -82,6 +79,10 @@ impl Visitor for Start<'_> {
 
     fn visit<P: Subject>(self, options: P::Options) -> Answer {
         let args = self.0;
+        if !args.cluster.site && args.faults.needs_sessions::<P>() {
+            let flag = args.faults.given().unwrap_or("--budget");
+            return Err(format!("{flag}: only sessions can end; expected --site too").into());
+        }
         let (cluster, quorums, claims) = args.cluster.resolve::<P>(3, 1)?;
         let space = Space::<P> {
             quorums,
@@ -90,6 +91,7 @@ impl Visitor for Start<'_> {
             requests: cluster.requests.clone(),
             gives_up: cluster.gives_up(),
             faults: args.cluster.site.then(|| args.faults.faults()),
+            slips: args.faults.slips::<P>(args.cluster.site)?,
             order: args.faults.order::<P>(&args.order, args.cluster.site)?,
         };
         Search { args, cluster: &cluster }.run(&space)

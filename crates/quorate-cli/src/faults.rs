@@ -3,16 +3,21 @@
 use std::str::FromStr;
 
 use clap::Args;
-use quorate_sim::{Contract, Faults, Order, Subject};
+use quorate_sim::{Contract, Faults, Order, Slips, Subject};
 use serde_json::{Value, json};
 
 /// The flags that say what may go wrong with sessions and sites.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct FaultArgs {
-    /// How many sessions may be lost or fall silent, and how many sites may crash; or how many
-    /// messages may come twice
-    #[arg(long, value_name = "lose=1,silent=1,crash=1,duplicate=1")]
+    /// How many sessions may be lost or fall silent, and how many sites may crash; how many
+    /// messages may come twice or never, and how many timers may run out early; how often
+    /// `sim random` cuts the sites in two
+    #[arg(long, value_name = "lose=1,silent=1,crash=1,duplicate=1,drop=1,early=1,cut=1")]
     pub(crate) budget: Option<Budget>,
+    /// How many of a hundred messages are lost in `sim random`, where the protocol allows it
+    #[arg(long, value_name = "PERCENT", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=99))]
+    pub(crate) loss: u32,
     /// A session that is lost is never opened again
     #[arg(long)]
     pub(crate) no_reopen: bool,
@@ -28,12 +33,20 @@ pub(crate) struct Budget {
     silent: u32,
     crash: u32,
     duplicate: u32,
+    drop: u32,
+    early: u32,
+    cut: u32,
 }
 
 impl Budget {
     /// Whether sessions or sites are struck.
     fn strikes(self) -> bool {
         (self.lose, self.silent, self.crash) != (0, 0, 0)
+    }
+
+    /// Whether things happen that sessions keep from protocols.
+    fn slips(self) -> bool {
+        (self.drop, self.early, self.cut) != (0, 0, 0)
     }
 }
 
@@ -54,8 +67,11 @@ impl FromStr for Budget {
                 "silent" => budget.silent = number,
                 "crash" => budget.crash = number,
                 "duplicate" => budget.duplicate = number,
+                "drop" => budget.drop = number,
+                "early" => budget.early = number,
+                "cut" => budget.cut = number,
                 _ => {
-                    let known = "lose, silent, crash, duplicate";
+                    let known = "lose, silent, crash, duplicate, drop, early, cut";
                     return Err(format!("unknown fault `{name}`; known: {known}"));
                 }
             }
@@ -82,10 +98,37 @@ impl FaultArgs {
         }
     }
 
+    /// What goes wrong without sessions, for protocol `P`; with `sessions` nothing does.
+    pub(crate) fn slips<P: Subject>(&self, sessions: bool) -> Result<Slips, String> {
+        let Budget { crash, drop, early, cut, .. } = self.budget.unwrap_or_default();
+        let slips = Slips { drop, early, crash, loss_percent: self.loss, cut };
+        let crashes = Slips { crash, ..Slips::default() };
+        match (sessions, P::LOSSY) {
+            (true, _) if slips == crashes => Ok(Slips::default()),
+            (true, _) => Err("drop, early, cut and --loss: sessions lose nothing and tell of \
+                              their end; expected lose, silent or crash"
+                .to_owned()),
+            (false, true) => Ok(slips),
+            (false, false) if slips == Slips::default() => Ok(slips),
+            (false, false) => Err(format!(
+                "drop, early, cut, crash and --loss: a {} needs sessions; expected lose or silent",
+                P::NAME
+            )),
+        }
+    }
+
+    /// Whether what goes wrong goes wrong with sessions; protocol `P` may crash without.
+    pub(crate) fn needs_sessions<P: Subject>(&self) -> bool {
+        let budget = self.budget.unwrap_or_default();
+        let own = P::LOSSY && (budget.lose, budget.silent) == (0, 0);
+        budget.strikes() && !own || self.no_reopen || self.no_restart
+    }
+
     /// The first of these flags that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [
-            ("--budget", self.budget.is_some_and(Budget::strikes)),
+            ("--budget", self.budget.is_some_and(|b| b.strikes() || b.slips())),
+            ("--loss", self.loss > 0),
             ("--no-reopen", self.no_reopen),
             ("--no-restart", self.no_restart),
         ];
@@ -102,21 +145,29 @@ impl FaultArgs {
 
     /// The budget for machines; null if there is none.
     pub(crate) fn json(&self) -> Value {
-        let Some(Budget { lose, silent, crash, duplicate }) = self.budget else {
+        let Some(Budget { lose, silent, crash, duplicate, drop, early, cut }) = self.budget else {
             return Value::Null;
         };
-        json!({"lose": lose, "silent": silent, "crash": crash, "duplicate": duplicate})
+        json!({
+            "lose": lose, "silent": silent, "crash": crash, "duplicate": duplicate,
+            "drop": drop, "early": early, "cut": cut,
+        })
     }
 
     /// The flags that give the same again.
     pub(crate) fn flags(&self) -> Vec<String> {
-        let budget = self.budget.map(|Budget { lose, silent, crash, duplicate }| {
-            let twice =
-                if duplicate > 0 { format!(",duplicate={duplicate}") } else { String::new() };
-            format!("--budget lose={lose},silent={silent},crash={crash}{twice}")
+        let budget = self.budget.map(|budget| {
+            let Budget { lose, silent, crash, duplicate, drop, early, cut } = budget;
+            let given = |(name, number)| format!("{name}={number}");
+            let struck = [("lose", lose), ("silent", silent), ("crash", crash)];
+            let rest = [("duplicate", duplicate), ("drop", drop), ("early", early), ("cut", cut)];
+            let rest = rest.into_iter().filter(|(_, number)| *number > 0);
+            let parts: Vec<String> = struck.into_iter().chain(rest).map(given).collect();
+            format!("--budget {}", parts.join(","))
         });
+        let loss = (self.loss > 0).then(|| format!("--loss {}", self.loss));
         let no_reopen = self.no_reopen.then(|| "--no-reopen".to_owned());
         let no_restart = self.no_restart.then(|| "--no-restart".to_owned());
-        budget.into_iter().chain(no_reopen).chain(no_restart).collect()
+        budget.into_iter().chain(loss).chain(no_reopen).chain(no_restart).collect()
     }
 }

@@ -22,7 +22,7 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
     /// What it gets; every grant carries its fence.
     type Grant: Clone + Debug + Display + Eq + Hash;
     /// Deadlines, by name; [`Infallible`](std::convert::Infallible) where the paper has none.
-    type Timer: Copy + Debug + Eq + Hash + Ord;
+    type Timer: Copy + Debug + Display + Eq + Hash + Ord;
 
     /// Whether a site may have several claims under way at once.
     const SEVERAL: bool = false;

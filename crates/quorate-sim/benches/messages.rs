@@ -7,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, build};
 use quorate_sim::random::{Delay, Plan, Span, T, run};
-use quorate_sim::{Claims, Order, Unwatched};
+use quorate_sim::{Claims, Order, Slips, Unwatched};
 
 /// Claims from `callers` sites, spread over the cluster.
 fn plan(n: usize, callers: usize, requests: u32, delay: Delay) -> Plan<Mutex> {
@@ -24,6 +24,7 @@ fn plan(n: usize, callers: usize, requests: u32, delay: Delay) -> Plan<Mutex> {
         skew: false,
         order: Order::Fifo,
         faults: None,
+        slips: Slips::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use quorate_protocol::{ClaimId, Protocol, Why};
+use quorate_protocol::{ClaimId, Protocol, Tick, Why};
 use quorate_quorum::SiteId;
 
 use crate::Fault;
@@ -34,6 +34,19 @@ pub enum Event<'a, P: Protocol> {
         /// What it says.
         message: &'a P::Message,
     },
+    /// A message is lost.
+    Drops {
+        /// Its sender.
+        from: SiteId,
+        /// Its receiver.
+        to: SiteId,
+        /// What it says.
+        message: &'a P::Message,
+    },
+    /// A timer is set, to run out at some moment.
+    Arms(SiteId, P::Timer, Tick),
+    /// A timer runs out.
+    Expires(SiteId, P::Timer),
     /// A claim is inside now.
     Enters(SiteId, ClaimId, &'a P::Grant),
     /// A grant is over before its time.
@@ -58,6 +71,9 @@ impl<P: Protocol> Event<'_, P> {
             Event::GivesUp(..) => "gives up",
             Event::Sends { .. } => "sends",
             Event::Receives { .. } => "receives",
+            Event::Drops { .. } => "drops",
+            Event::Arms(..) => "arms",
+            Event::Expires(..) => "expires",
             Event::Enters(..) => "enters",
             Event::Loses(..) => "loses",
             Event::Ignores(..) => "ignores",
@@ -73,6 +89,9 @@ impl<P: Protocol> Event<'_, P> {
             | Event::GivesUp(site, _)
             | Event::Sends { from: site, .. }
             | Event::Receives { to: site, .. }
+            | Event::Drops { to: site, .. }
+            | Event::Arms(site, ..)
+            | Event::Expires(site, _)
             | Event::Enters(site, ..)
             | Event::Loses(site, ..)
             | Event::Ignores(site, _) => site,
@@ -89,6 +108,9 @@ impl<P: Protocol> fmt::Display for Event<'_, P> {
             Event::GivesUp(site, claim) => write!(f, "{} gives up", who::<P>(*site, *claim)),
             Event::Sends { from, to, message } => write!(f, "{from} -> {to}  {message}"),
             Event::Receives { from, to, message } => write!(f, "{to} <- {from}  {message}"),
+            Event::Drops { from, to, message } => write!(f, "{from} -> {to}  {message} is lost"),
+            Event::Arms(site, timer, _) => write!(f, "{site} arms {timer}"),
+            Event::Expires(site, timer) => write!(f, "{timer} of {site} runs out"),
             Event::Enters(site, claim, grant) => {
                 write!(f, "{} enters {grant}", who::<P>(*site, *claim))
             }

@@ -26,4 +26,4 @@ pub use property::{Breach, PROPERTIES, properties};
 pub use quorums::{Quorums, Shape};
 pub use subject::{Marks, Subject, Word};
 pub use subjects::{PROTOCOLS, Setting, Visitor, site_settings, visit};
-pub use world::{Contract, Fault, Faults, Standpoint, World};
+pub use world::{Contract, Fault, Faults, Slips, Standpoint, World};

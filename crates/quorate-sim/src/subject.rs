@@ -1,18 +1,17 @@
 //! What the simulator must know of a protocol to drive it, judge it and speak of it.
 
-use std::convert::Infallible;
 use std::fmt::Debug;
 use std::time::Duration;
 
 use quorate_protocol::pool::Units;
-use quorate_protocol::{Fence, Protocol, SessionNo, Ticket};
+use quorate_protocol::{ClaimId, Fence, Protocol, Record, SessionNo, Tick, Ticket};
 use quorate_quorum::{SiteId, SiteSet};
 
 use crate::{Quorums, Shape};
 
-/// A protocol that can be simulated. None so far has timers; the first that does lifts that bound.
+/// A protocol that can be simulated.
 pub trait Subject:
-    Protocol<Message: Send + Sync, Claim: Send + Sync, Grant: Send + Sync, Timer = Infallible>
+    Protocol<Message: Send + Sync, Claim: Send + Sync, Grant: Send + Sync, Timer: Send + Sync>
     + Send
     + Sync
     + 'static
@@ -25,6 +24,9 @@ pub trait Subject:
 
     /// Whether it works where messages overtake each other, if its switches are set for that.
     const ANY_ORDER: bool;
+
+    /// Whether it works where messages are lost and sites forget, without sessions that tell it.
+    const LOSSY: bool = false;
 
     /// Whether its grants are units of something that has several.
     const POOLED: bool = false;
@@ -49,6 +51,33 @@ pub trait Subject:
 
     /// One site at which nothing has happened yet.
     fn new_site(quorums: &Self::Quorums, options: &Self::Options) -> Self;
+
+    /// The same at a site of the cluster, where it matters at which.
+    fn at(_: SiteId, quorums: &Self::Quorums, options: &Self::Options) -> Self {
+        Self::new_site(quorums, options)
+    }
+
+    /// A site that starts again with what it has
+    /// [persisted](quorate_protocol::Effect::Persist), but for its fences.
+    fn restarted(
+        site: SiteId,
+        quorums: &Self::Quorums,
+        options: &Self::Options,
+        _: Option<&Record>,
+    ) -> Self {
+        Self::at(site, quorums, options)
+    }
+
+    /// Whether safety rests on the time at which a timer runs out. In a search such timers run out
+    /// in the order of their times; others at any moment.
+    fn is_deadline(_: Self::Timer) -> bool {
+        false
+    }
+
+    /// Until when the caller of a claim inside believes in its grant, if time ends it.
+    fn believes_until(&self, _: ClaimId) -> Option<Tick> {
+        None
+    }
 
     /// Reads a claim as scripts spell it after `acquires`.
     ///

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
 use quorate_sim::random::{Delay, Plan, Span, T, Tally, run};
-use quorate_sim::{Claims, Order, Unwatched};
+use quorate_sim::{Claims, Order, Slips, Unwatched};
 
 /// The paper's figure 3.
 fn figure_3() -> Arc<dyn QuorumSystem> {
@@ -34,6 +34,7 @@ fn plan(quorums: &Arc<dyn QuorumSystem>, options: Options, inside: u64) -> Plan<
         skew: false,
         order: Order::Fifo,
         faults: None,
+        slips: Slips::default(),
     }
 }
 

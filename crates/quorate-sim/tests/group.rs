@@ -9,7 +9,7 @@ use quorate_protocol::group::{Choice, Claim, Group, GroupLock, Message, Options}
 use quorate_protocol::{SiteId, Tick, Ticket};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
 use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Claims, Event, Lane, Observer, Order, Subject, World};
+use quorate_sim::{Claims, Event, Lane, Observer, Order, Slips, Subject, World};
 
 /// Counts messages, each for the request that it is charged to.
 #[derive(Default)]
@@ -270,6 +270,7 @@ fn plan(
         skew: false,
         order: Order::Fifo,
         faults: None,
+        slips: Slips::default(),
     }
 }
 

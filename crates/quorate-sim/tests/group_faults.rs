@@ -7,7 +7,7 @@ use quorate_protocol::group::errata::{Erratum, Unrepaired};
 use quorate_protocol::group::{Claim, GroupLock, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Delay, Outcome, Plan, Span, T, run};
-use quorate_sim::{Claims, Contract, Faults, Order, Subject, Unwatched};
+use quorate_sim::{Claims, Contract, Faults, Order, Slips, Subject, Unwatched};
 
 const CONTRACT: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
 const MANY: Faults = Faults { lose: 5, silent: 3, crash: 2, contract: CONTRACT };
@@ -30,6 +30,7 @@ where
         skew: false,
         order: Order::Fifo,
         faults: Some(faults),
+        slips: Slips::default(),
     }
 }
 

@@ -12,7 +12,7 @@ use quorate_protocol::pool::{Claim, Message, Options, Pool, Units};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use quorate_sim::random::{Delay, Plan, Span, T, Tally, TimedObserver, run};
 use quorate_sim::{
-    Claims, Contract, Event, Faults, Lane, Observer, Order, Subject, Unwatched, World,
+    Claims, Contract, Event, Faults, Lane, Observer, Order, Slips, Subject, Unwatched, World,
 };
 
 const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
@@ -51,6 +51,7 @@ where
         skew: false,
         order: Order::Fifo,
         faults: None,
+        slips: Slips::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Delay, Plan, Span, T, Tally, TimedObserver, run};
-use quorate_sim::{Claims, Event, Order, Subject, Unwatched};
+use quorate_sim::{Claims, Event, Order, Slips, Subject, Unwatched};
 
 fn plan<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     quorums: Arc<dyn QuorumSystem>,
@@ -26,6 +26,7 @@ fn plan<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
         skew: false,
         order: Order::Fifo,
         faults: None,
+        slips: Slips::default(),
     }
 }
 

@@ -86,7 +86,10 @@ impl<P: Subject> TimedObserver<P> for Recorder {
             Event::Enters(site, claim, _) => What::Enters(site, claim),
             Event::Sends { from, to, .. } => What::Sends(from, to),
             Event::Receives { from, to, message } => What::Receives(from, to, P::kind(message)),
-            Event::Ignores(site, _) => What::Ignores(site),
+            Event::Arms(..) => return,
+            Event::Ignores(site, _) | Event::Drops { to: site, .. } | Event::Expires(site, _) => {
+                What::Ignores(site)
+            }
             Event::Suffers(fault) => What::Ignores(fault.site()),
         };
         self.0.push(Seen { at, depth, what, word: event.word(), text: event.to_string() });

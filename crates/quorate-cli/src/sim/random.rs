@@ -92,7 +92,8 @@ Exit status: 0 clean, 1 a property broke or a claim was not served, 2 bad input.
 impl Random {
     /// Runs the simulation and says what came of it.
     pub(crate) fn run(&self) -> Answer {
-        if let (None, Some(flag)) = (&self.budget.budget, self.budget.given()) {
+        let mends = self.budget.given().filter(|flag| flag.starts_with("--no-"));
+        if let (None, Some(flag)) = (&self.budget.budget, mends) {
             return Err(format!("{flag}: nothing goes wrong; expected --budget too").into());
         }
         if self.cluster.site && self.budget.budget.is_some() {
@@ -159,6 +160,7 @@ impl Visitor for Start<'_> {
     fn visit<P: Subject>(self, options: P::Options) -> Answer {
         let Start { args, delay } = self;
         let (cluster, quorums, claims) = args.cluster.resolve::<P>(5, 2)?;
+        let sessions = args.budget.needs_sessions::<P>();
         let plan = Plan::<P> {
             quorums,
             options,
@@ -169,8 +171,9 @@ impl Visitor for Start<'_> {
             gives_up: cluster.gives_up(),
             delay,
             skew: args.skew,
-            order: args.budget.order::<P>(&args.order, args.budget.given().is_some())?,
-            faults: args.budget.given().map(|_| args.budget.faults()),
+            order: args.budget.order::<P>(&args.order, sessions)?,
+            faults: sessions.then(|| args.budget.faults()),
+            slips: args.budget.slips::<P>(sessions)?,
         };
         let simulation = Simulation { args, cluster: &cluster };
         hushed(|| if args.trace { simulation.trace(&plan) } else { simulation.count(&plan) })

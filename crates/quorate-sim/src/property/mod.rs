@@ -70,6 +70,10 @@ pub(crate) struct Judge<P: Subject> {
 /// How many of what there are, once an action is complete.
 pub(crate) struct Standing {
     pub(crate) in_flight: usize,
+    /// Timers that will run out.
+    pub(crate) armed: usize,
+    /// Timers that ran out one after the other, while nothing came of it.
+    pub(crate) futile: u32,
     pub(crate) inside: usize,
     pub(crate) waiting: usize,
     pub(crate) occupied: usize,

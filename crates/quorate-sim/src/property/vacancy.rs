@@ -9,9 +9,14 @@ pub(super) const NAME: &str = "vacancy";
 
 pub(super) fn judge(standing: &Standing) -> Result<(), String> {
     match standing {
-        Standing { in_flight: 0, inside: 0, waiting: 0, occupied: occupied @ 1.., .. } => {
-            Err(format!("all is quiet, but {occupied} sites still remember a request"))
-        }
+        Standing {
+            in_flight: 0,
+            armed: 0,
+            inside: 0,
+            waiting: 0,
+            occupied: occupied @ 1..,
+            ..
+        } => Err(format!("all is quiet, but {occupied} sites still remember a request")),
         _ => Ok(()),
     }
 }

@@ -15,8 +15,8 @@ use self::strikes::Strikes;
 use self::tally::Counter;
 use crate::chance::Chance;
 use crate::{
-    Breach, Claims, Event, Fault, Faults, Lane, Observer, Order, Quorums, Standpoint, Subject,
-    World,
+    Breach, Claims, Event, Fault, Faults, Lane, Observer, Order, Quorums, Slips, Standpoint,
+    Subject, World,
 };
 
 pub use self::delay::Delay;
@@ -75,6 +75,8 @@ pub struct Plan<P: Subject> {
     pub order: Order,
     /// What goes wrong; `None` is the papers' world, in which nothing does.
     pub faults: Option<Faults>,
+    /// What goes wrong in the papers' world after all.
+    pub slips: Slips,
 }
 
 /// How a run ended.
@@ -92,7 +94,7 @@ pub struct Outcome {
 /// use quorate_protocol::mutex::{Mutex, Options};
 /// use quorate_quorum::{build, Kind};
 /// use quorate_sim::random::{run, Delay, Plan, Span, T};
-/// use quorate_sim::{Claims, Order, Unwatched};
+/// use quorate_sim::{Claims, Order, Slips, Unwatched};
 ///
 /// let plan = Plan::<Mutex> {
 ///     quorums: build(Kind::Majority, 5)?,
@@ -106,6 +108,7 @@ pub struct Outcome {
 ///     skew: false,
 ///     order: Order::Fifo,
 ///     faults: None,
+///     slips: Slips::default(),
 /// };
 /// let outcome = run(&plan, 7, &mut Unwatched);
 /// assert_eq!((outcome.tally.entries, outcome.tally.unserved), (10, 0));
@@ -149,6 +152,11 @@ enum Due {
     Strike(Strike),
     /// A fault that must follow from others.
     Suffer(Fault),
+    /// The two sides of a cut find each other again.
+    Mend,
+    /// A timer of a site, if it is still armed for this moment: the one at this place among those
+    /// that are.
+    Expire(SiteId),
 }
 
 /// What can strike without a reason.
@@ -157,6 +165,7 @@ enum Strike {
     Lose,
     Silent,
     Crash,
+    Cut,
 }
 
 /// A run that is under way.
@@ -168,6 +177,8 @@ struct Run<'a, P: Subject> {
     /// What is due, the earliest first; among equals the one that was planned first.
     agenda: BinaryHeap<Reverse<(Tick, u64, Due)>>,
     planned: u64,
+    /// How much of what is planned is no timer.
+    awaited: u64,
     counter: Counter,
     news: Vec<News>,
     gives_up_left: u32,
@@ -182,6 +193,7 @@ enum News {
     /// With the longest time it may stay.
     Entered(SiteId, ClaimId, u64),
     Lost(SiteId),
+    Armed(SiteId, Tick),
 }
 
 impl<'a, P: Subject> Run<'a, P> {
@@ -201,6 +213,7 @@ impl<'a, P: Subject> Run<'a, P> {
             post: Post::new(n, plan.delay, plan.skew, seed),
             agenda: BinaryHeap::new(),
             planned: 0,
+            awaited: 0,
             counter: Counter::new(n),
             news: Vec::new(),
             gives_up_left: plan.gives_up,
@@ -214,6 +227,7 @@ impl<'a, P: Subject> Run<'a, P> {
 
     fn plan_for(&mut self, at: Tick, due: Due) {
         self.planned += 1;
+        self.awaited += u64::from(!matches!(due, Due::Expire(_)));
         self.agenda.push(Reverse((at, self.planned, due)));
     }
 
@@ -231,7 +245,12 @@ impl<'a, P: Subject> Run<'a, P> {
 
     /// Does what is due next; false if nothing is.
     fn happen(&mut self, watch: &mut impl TimedObserver<P>) -> bool {
+        // Timers alone do not keep a run going in which everything is over.
+        if self.awaited == 0 && self.world.is_at_rest() {
+            return false;
+        }
         let Some(Reverse((at, _, due))) = self.agenda.pop() else { return false };
+        self.awaited -= u64::from(!matches!(due, Due::Expire(_)));
         self.world.set_now(at);
         match due {
             Due::Deliver(from, to, lane, number) => self.deliver(from, to, lane, number, watch),
@@ -257,6 +276,8 @@ impl<'a, P: Subject> Run<'a, P> {
             }
             Due::Strike(strike) => self.strike(strike, watch),
             Due::Suffer(fault) => self.suffer_if_owed(fault, watch),
+            Due::Mend => self.strikes.mend(),
+            Due::Expire(site) => self.expire(site, watch),
         }
         self.take_in_news();
         true
@@ -292,10 +313,33 @@ impl<'a, P: Subject> Run<'a, P> {
     ) {
         let (client, server) = ends(from, to, lane);
         let at = self.next_at(from, to, lane);
+        let lost = self.is_lost(from, to);
         let (world, mut desk) = self.desk(watch);
         let ended = number != world.session(client, server);
-        let arrived = !ended && world.deliver_at((from, to, lane), at, &mut desk);
+        let arrived = !ended
+            && if lost {
+                world.drop_at((from, to, lane), at, &mut desk)
+            } else {
+                world.deliver_at((from, to, lane), at, &mut desk)
+            };
         assert!(arrived || desk.sessions, "a planned message is under way");
+    }
+
+    /// Whether a message that would arrive now does not.
+    fn is_lost(&mut self, from: SiteId, to: SiteId) -> bool {
+        let percent = u64::from(self.plan.slips.loss_percent);
+        self.strikes.parts(from, to) || (percent > 0 && self.chance.below(100) < percent)
+    }
+
+    /// The timers of a site that are due run out; those that were armed anew have another time.
+    fn expire(&mut self, site: SiteId, watch: &mut impl TimedObserver<P>) {
+        let now = self.world.now();
+        loop {
+            let due = self.world.timers(site).find(|&(_, due)| due <= now);
+            let Some((timer, _)) = due else { return };
+            let (world, mut desk) = self.desk(watch);
+            world.expire(site, timer, &mut desk);
+        }
     }
 
     /// Which message of a channel comes next: the first, or any.
@@ -346,6 +390,7 @@ impl<'a, P: Subject> Run<'a, P> {
             match news {
                 News::Sent(from, to, lane) => self.send(from, to, lane),
                 News::Lost(site) => self.think(site),
+                News::Armed(site, due) => self.plan_for(due, Due::Expire(site)),
                 News::Entered(site, claim, most) => {
                     let ticks = self.plan.inside.draw(&mut self.chance).min(most);
                     self.plan_for(self.in_ticks(ticks), Due::Release(site, claim));
@@ -377,6 +422,7 @@ impl<P: Subject, W: TimedObserver<P>> Observer<P> for Desk<'_, W> {
                 let down = self.sessions && !P::is_for_arbiter(message);
                 self.news.push(News::Sent(from, to, if down { Lane::Down } else { Lane::Up }));
             }
+            Event::Arms(site, _, due) => self.news.push(News::Armed(site, due)),
             Event::Loses(site, ..) => self.news.push(News::Lost(site)),
             Event::Enters(site, claim, grant) => {
                 let stays = P::stays(grant).map(|stays| (Tick::ZERO + stays).0);

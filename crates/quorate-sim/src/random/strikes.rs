@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quorate_quorum::SiteId;
+use quorate_quorum::{SiteId, SiteSet};
 
 use super::{Due, Run, Strike, T, TimedObserver};
 use crate::chance::Chance;
@@ -18,11 +18,23 @@ pub(super) struct Strikes {
     planned: BTreeSet<Fault>,
     /// How often each site has crashed.
     crashes: Vec<u32>,
+    /// The sites on one side of a cut.
+    side: Option<SiteSet>,
 }
 
 impl Strikes {
     pub(super) fn new(n: usize) -> Self {
-        Self { planned: BTreeSet::new(), crashes: vec![0; n] }
+        Self { planned: BTreeSet::new(), crashes: vec![0; n], side: None }
+    }
+
+    /// Whether a cut keeps two sites apart.
+    pub(super) fn parts(&self, one: SiteId, other: SiteId) -> bool {
+        self.side.as_ref().is_some_and(|side| side.contains(one) != side.contains(other))
+    }
+
+    /// Ends a cut.
+    pub(super) fn mend(&mut self) {
+        self.side = None;
     }
 
     /// How often `site` has crashed.
@@ -61,13 +73,19 @@ fn aim<P: Subject>(strike: Strike, world: &World<P>, chance: &mut Chance) -> Opt
 impl<P: Subject> Run<'_, P> {
     /// Plans when faults strike: at any moment of the time the claims would take without them.
     pub(super) fn plan_strikes(&mut self) {
-        let Some(Faults { lose, silent, crash, .. }) = self.plan.faults else { return };
+        let (lose, silent, crash, cut) = match self.plan.faults {
+            Some(Faults { lose, silent, crash, .. }) => (lose, silent, crash, 0),
+            None => (0, 0, self.plan.slips.crash, self.plan.slips.cut),
+        };
         let claims: u64 = self.plan.requests.iter().map(|&requests| u64::from(requests)).sum();
         let each = self.plan.inside.most() / 2 + T;
         let length = self.plan.think.most() + claims * each + 1;
-        for (strike, times) in
-            [(Strike::Lose, lose), (Strike::Silent, silent), (Strike::Crash, crash)]
-        {
+        for (strike, times) in [
+            (Strike::Lose, lose),
+            (Strike::Silent, silent),
+            (Strike::Crash, crash),
+            (Strike::Cut, cut),
+        ] {
             for _ in 0..times {
                 let ticks = self.chance.below(length);
                 self.plan_for(self.in_ticks(ticks), Due::Strike(strike));
@@ -76,9 +94,21 @@ impl<P: Subject> Run<'_, P> {
     }
 
     pub(super) fn strike(&mut self, strike: Strike, watch: &mut impl TimedObserver<P>) {
+        if strike == Strike::Cut {
+            return self.cut();
+        }
         if let Some(fault) = aim(strike, &self.world, &mut self.chance) {
             self.suffer(fault, watch);
         }
+    }
+
+    /// Parts the sites, each to either side, for as long as many messages take.
+    fn cut(&mut self) {
+        let n = self.world.n();
+        let side = SiteId::all(n).filter(|_| self.chance.below(2) == 0).collect();
+        self.strikes.side = Some(side);
+        let ticks = self.chance.exponential(20 * T);
+        self.plan_for(self.in_ticks(ticks), Due::Mend);
     }
 
     /// Lets a planned fault happen, unless another has made it impossible.
@@ -115,8 +145,9 @@ impl<P: Subject> Run<'_, P> {
     }
 
     fn owed(&self) -> Vec<Fault> {
-        let contract = self.plan.faults.expect("faults only strike a world of sessions").contract;
-        self.world.owed(contract.reopens, contract.restarts)
+        let contract = self.plan.faults.map(|faults| faults.contract);
+        let (reopens, restarts) = contract.map_or((true, true), |c| (c.reopens, c.restarts));
+        self.world.owed(reopens, restarts)
     }
 
     /// Plans what must follow: at once, or after as long as many messages take.

@@ -47,11 +47,13 @@ pub(super) enum Action {
     Release(Who),
     GiveUp(Who),
     Deliver(Channel, Option<String>),
+    Drop(Channel, Option<String>),
+    Expire(SiteId, String),
+    Advance(Duration),
     Hold(Channel),
     Settle,
     Heal,
     Clock(SiteId, u64),
-    Advance(Duration),
     Suffer(Fault),
 }
 
@@ -134,6 +136,12 @@ impl Deed {
         matches!(self, Deed::Act { action: Action::Suffer(_), .. })
     }
 
+    /// Whether it crashes a site or starts it again: some protocols need no sessions for that.
+    pub(super) fn is_crash(&self) -> bool {
+        let Deed::Act { action: Action::Suffer(fault), .. } = self else { return false };
+        matches!(fault, Fault::Crash(_) | Fault::Restart(_))
+    }
+
     /// The sites it names.
     pub(super) fn sites(&self) -> Vec<SiteId> {
         match self {
@@ -141,10 +149,10 @@ impl Deed {
                 Action::Acquire(who, _) | Action::Release(who) | Action::GiveUp(who) => {
                     vec![who.site]
                 }
-                Action::Deliver(channel, _) | Action::Hold(channel) => {
+                Action::Deliver(channel, _) | Action::Drop(channel, _) | Action::Hold(channel) => {
                     vec![channel.from, channel.to]
                 }
-                Action::Clock(site, _) => vec![*site],
+                Action::Clock(site, _) | Action::Expire(site, _) => vec![*site],
                 Action::Suffer(fault) => fault.sites(),
                 Action::Settle | Action::Heal | Action::Advance(_) => vec![],
             },

@@ -84,7 +84,9 @@ impl<P: Subject> Observer<P> for Recorder {
     fn see(&mut self, depth: usize, event: &Event<'_, P>) {
         match event {
             // The script says so itself.
-            Event::Acquires(..) | Event::Releases(..) | Event::GivesUp(..) => return,
+            Event::Acquires(..) | Event::Releases(..) | Event::GivesUp(..) | Event::Arms(..) => {
+                return;
+            }
             Event::Suffers(_) => {
                 self.after_fault = true;
                 return;

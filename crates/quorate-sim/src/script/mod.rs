@@ -113,7 +113,10 @@ impl Script {
     }
 
     fn check_sessions(&self) -> Result<(), ScriptError> {
-        let fault = self.commands.iter().find(|command| command.deed.is_fault());
+        let lossy = visit(&self.cluster.protocol, &self.cluster.settings, Lossy);
+        let lossy = lossy.map_err(|why| Fault::Refused(why).at(1))?;
+        let meant = |deed: &Deed| deed.is_fault() && !(lossy && deed.is_crash());
+        let fault = self.commands.iter().find(|command| meant(&command.deed));
         match fault.filter(|_| self.cluster.sessions.is_none()) {
             Some(command) => Err(Fault::NoSessions(command.text.clone()).at(command.line)),
             None => Ok(()),
@@ -143,6 +146,17 @@ impl Script {
         let claims = self.claims::<P>()?;
         let refused = |fault: Fault| fault.at(self.cluster.shape_line);
         self.cluster.quorums::<P>(&claims).map_err(refused)
+    }
+}
+
+/// Asks whether sites of the protocol can crash where there are no sessions.
+struct Lossy;
+
+impl Visitor for Lossy {
+    type Output = bool;
+
+    fn visit<P: Subject>(self, _: P::Options) -> bool {
+        P::LOSSY
     }
 }
 

@@ -11,7 +11,7 @@ use super::error::Fault;
 use crate::{Contract, Fault as Mishap, Order, PROPERTIES, Setting};
 
 /// The commands, as an error lists them.
-pub(super) const COMMANDS: [&str; 24] = [
+pub(super) const COMMANDS: [&str; 26] = [
     "protocol",
     "sites",
     "quorum",
@@ -23,10 +23,10 @@ pub(super) const COMMANDS: [&str; 24] = [
     "S releases",
     "S gives up",
     "deliver",
+    "drop",
     "hold",
     "settle",
     "heal",
-    "advance",
     "S hears nothing of A",
     "S loses its session at A",
     "A closes the session of S",
@@ -34,16 +34,16 @@ pub(super) const COMMANDS: [&str; 24] = [
     "S has a session at A",
     "crash",
     "restart",
+    "expire TIMER at S",
+    "advance",
     "S leaves its quarantine",
     "expect",
 ];
 
 /// Commands of whole sites.
-const LATER: [&str; 5] = ["drop", "cut", "pause", "resume", "expire"];
+const LATER: [&str; 3] = ["cut", "pause", "resume"];
 
 const SESSIONS: &str = "sessions [no-reopen] [no-restart] [fences N]";
-
-const ADVANCE: &str = "advance 50ms";
 
 /// A larger step would serve no story, and could run over.
 const FENCES_MAX: u64 = 1 << 32;
@@ -164,8 +164,6 @@ fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
         ["heal"] => Ok(Action::Heal),
         ["settle", ..] => Err(form(text, "settle")),
         ["heal", ..] => Err(form(text, "heal")),
-        ["advance", time] => Ok(Action::Advance(milliseconds(time, text)?)),
-        ["advance", ..] => Err(form(text, ADVANCE)),
         ["hold", from, "->", to] => Ok(Action::Hold(channel(from, to)?)),
         ["hold", ..] => Err(form(text, "hold A -> B")),
         ["deliver", from, "->", to] => Ok(Action::Deliver(channel(from, to)?, None)),
@@ -173,6 +171,19 @@ fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
             Ok(Action::Deliver(channel(from, to)?, Some((*kind).to_owned())))
         }
         ["deliver", ..] => Err(form(text, "deliver A -> B [KIND]")),
+        ["drop", from, "->", to] => Ok(Action::Drop(channel(from, to)?, None)),
+        ["drop", from, "->", to, kind] => {
+            Ok(Action::Drop(channel(from, to)?, Some((*kind).to_owned())))
+        }
+        ["drop", ..] => Err(form(text, "drop A -> B [KIND]")),
+        ["expire", timer, "at", at] => Ok(Action::Expire(site(at)?, (*timer).to_owned())),
+        ["expire", ..] => Err(form(text, "expire TIMER at S")),
+        ["advance", time] => {
+            let ms = time.strip_suffix("ms").and_then(digits);
+            ms.map(|ms| Action::Advance(Duration::from_millis(ms)))
+                .ok_or_else(|| form(text, "advance 50ms"))
+        }
+        ["advance", ..] => Err(form(text, "advance 50ms")),
         ["crash", at] => Ok(Action::Suffer(Mishap::Crash(site(at)?))),
         ["crash", ..] => Err(form(text, "crash S")),
         ["restart", at] => Ok(Action::Suffer(Mishap::Restart(site(at)?))),
@@ -281,11 +292,6 @@ fn site(word: &str) -> Result<SiteId, Fault> {
 
 fn number<T: FromStr>(word: &str, text: &str, expected: &'static str) -> Result<T, Fault> {
     digits(word).ok_or_else(|| form(text, expected))
-}
-
-fn milliseconds(word: &str, text: &str) -> Result<Duration, Fault> {
-    let ms = word.strip_suffix("ms").and_then(digits::<u32>);
-    ms.map(|ms| Duration::from_millis(ms.into())).ok_or_else(|| form(text, ADVANCE))
 }
 
 /// A number without a sign.

@@ -1,8 +1,10 @@
 //! Plays a script in a world.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use quorate_protocol::ClaimId;
+use quorate_quorum::SiteId;
 
 use super::Script;
 use super::command::{Action, Channel, Check, Command, Deed, Who};
@@ -104,6 +106,12 @@ impl<P: Subject> Stage<P> {
                 done.map_err(|why| Fault::Impossible(format!("{who} cannot give up: {why}")))
             }
             Action::Deliver(channel, kind) => self.deliver(*channel, kind.as_deref()),
+            Action::Drop(channel, kind) => self.lose(*channel, kind.as_deref()),
+            Action::Expire(site, timer) => self.expire(*site, timer),
+            Action::Advance(time) => {
+                self.advance(*time);
+                Ok(())
+            }
             Action::Hold(channel) => {
                 self.held.insert(*channel);
                 Ok(())
@@ -115,10 +123,6 @@ impl<P: Subject> Stage<P> {
             }
             Action::Clock(site, time) => {
                 self.world.set_clock(*site, *time);
-                Ok(())
-            }
-            Action::Advance(time) => {
-                self.world.set_now(self.world.now() + *time);
                 Ok(())
             }
             Action::Suffer(fault) => self.suffer(*fault),
@@ -179,6 +183,44 @@ impl<P: Subject> Stage<P> {
         }
         self.world.deliver_at((from, to, lane), at, &mut self.recorder);
         Ok(())
+    }
+
+    fn lose(&mut self, channel: Channel, kind: Option<&str>) -> Result<(), Fault> {
+        let (lane, at) = match self.find(channel, kind) {
+            Some(at) => (Lane::Up, at),
+            None => (self.lane(channel, kind)?, 0),
+        };
+        self.world.drop_at((channel.from, channel.to, lane), at, &mut self.recorder);
+        Ok(())
+    }
+
+    fn expire(&mut self, site: SiteId, name: &str) -> Result<(), Fault> {
+        let armed: Vec<P::Timer> = self.world.timers(site).map(|(timer, _)| timer).collect();
+        match armed.iter().find(|timer| timer.to_string() == name) {
+            Some(&timer) => {
+                self.world.expire(site, timer, &mut self.recorder);
+                Ok(())
+            }
+            None => {
+                let armed: Vec<_> = armed.iter().map(ToString::to_string).collect();
+                let armed = if armed.is_empty() { "none".to_owned() } else { armed.join(", ") };
+                Err(Fault::Impossible(format!("{name} of {site} is not armed; armed: {armed}")))
+            }
+        }
+    }
+
+    /// Time goes by, and what is due on the way runs out, the earliest first.
+    fn advance(&mut self, time: Duration) {
+        let end = self.world.now() + time;
+        while let Some(due) = self.world.next_due(|_| true).filter(|&due| due <= end) {
+            self.world.set_now(due.max(self.world.now()));
+            for site in SiteId::all(self.world.n()) {
+                while let Some((timer, _)) = { self.world.timers(site).find(|t| t.1 <= due) } {
+                    self.world.expire(site, timer, &mut self.recorder);
+                }
+            }
+        }
+        self.world.set_now(end);
     }
 
     /// Where in a channel that keeps no order the first message of this kind is.

@@ -6,7 +6,7 @@ use quorate_protocol::{Basis, ClaimId, Input, Ours, SessionNo};
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::links::{Fate, Link};
-use super::{Contract, Node, Standpoint, World};
+use super::{Contract, Standpoint, World};
 use crate::channels::Lane;
 use crate::{Event, Observer, Subject};
 
@@ -42,6 +42,21 @@ pub struct Faults {
     pub crash: u32,
     /// What becomes of them.
     pub contract: Contract,
+}
+
+/// How much may go wrong in one history where there are no sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slips {
+    /// How many messages may be lost, in a search.
+    pub drop: u32,
+    /// How many timers may run out before their time, in a search.
+    pub early: u32,
+    /// How many sites may crash; they start again.
+    pub crash: u32,
+    /// How many of a hundred messages are lost, in a random run.
+    pub loss_percent: u32,
+    /// How often the sites are cut into two sides for a while, in a random run.
+    pub cut: u32,
 }
 
 impl Fault {
@@ -241,6 +256,7 @@ impl<P: Subject> World<P> {
     }
 
     fn crash(&mut self, site: SiteId) {
+        self.disarm_all(site);
         self.haunt(site);
         let node = &self.nodes[site.index()];
         for (&claim, &standpoint) in &node.claims {
@@ -251,7 +267,10 @@ impl<P: Subject> World<P> {
                 }
                 Standpoint::Inside => {
                     self.inside -= 1;
-                    if let Basis::Permissions(vouchers) = node.protocol.rests_on(claim) {
+                    if self.contract.is_none() {
+                        let until = node.protocol.believes_until(claim).unwrap_or(self.now);
+                        self.lingering.push((site, claim, until));
+                    } else if let Basis::Permissions(vouchers) = node.protocol.rests_on(claim) {
                         self.ghosts.push(Ghost { site, claim, vouchers });
                     }
                 }
@@ -263,8 +282,11 @@ impl<P: Subject> World<P> {
         node.up = false;
         self.occupied -= usize::from(!node.vacant);
         node.vacant = true;
-        for peer in SiteId::all(self.n()).filter(|&peer| peer != site) {
-            self.break_link(site, peer);
+        self.end_lingering();
+        if self.contract.is_some() {
+            for peer in SiteId::all(self.n()).filter(|&peer| peer != site) {
+                self.break_link(site, peer);
+            }
         }
     }
 
@@ -291,13 +313,17 @@ impl<P: Subject> World<P> {
         let (n, fixed) = (self.n(), self.fixed.clone());
         let node = Arc::make_mut(&mut self.nodes[site.index()]);
         let mut shared = node.shared.restarted(node.shared.clock, node.disk_ceil);
-        for peer in SiteId::all(n).filter(|&peer| peer != site) {
-            shared.sessions.set_ours(peer, Ours::default());
-            shared.sessions.set_theirs(peer, None);
+        if self.contract.is_some() {
+            for peer in SiteId::all(n).filter(|&peer| peer != site) {
+                shared.sessions.set_ours(peer, Ours::default());
+                shared.sessions.set_theirs(peer, None);
+            }
+        } else {
+            shared.quarantined = false; // a protocol without sessions sees to it itself
         }
-        let (protocol, disk_ceil) = (P::new_site(&fixed.0.1, &fixed.0.0), shared.ceil());
-        let (claims, claims_made) = (node.claims.clone(), node.claims_made);
-        *node = Node { protocol, shared, claims, claims_made, vacant: true, disk_ceil, up: true };
+        node.protocol = P::restarted(site, &fixed.0.1, &fixed.0.0, node.disk.as_ref());
+        node.disk_ceil = shared.ceil();
+        (node.shared, node.vacant, node.up) = (shared, true, true);
     }
 
     fn clear(&mut self, site: SiteId, watch: &mut impl Observer<P>) {

@@ -3,6 +3,7 @@
 mod faults;
 mod links;
 mod refusal;
+mod timers;
 mod unseen;
 mod words;
 
@@ -23,7 +24,7 @@ use crate::channels::{Channels, Lane, Order};
 use crate::property::{Judge, Standing};
 use crate::{Breach, Event, Observer, Quorums, Subject};
 
-pub use self::faults::{Fault, Faults};
+pub use self::faults::{Fault, Faults, Slips};
 
 /// A protocol at every site of a cluster, and the channels between them.
 ///
@@ -48,6 +49,12 @@ pub struct World<P: Subject> {
     frozen: BTreeMap<Ticket, SiteSet>,
     /// The pivots whose session ended before its time.
     lapsed: BTreeSet<Ticket>,
+    /// The callers of crashed sites that believe in their grants until some time.
+    lingering: Vec<(SiteId, ClaimId, Tick)>,
+    /// How many timers are armed.
+    armed: usize,
+    /// How many of them have run out for nothing.
+    futile: u32,
     scratch: Scratch<P>,
     fixed: Fixed<P>,
 }
@@ -60,8 +67,12 @@ struct Node<P: Subject> {
     claims: BTreeMap<ClaimId, Standpoint>,
     claims_made: u32,
     vacant: bool,
+    /// The timers that are armed, and when they run out.
+    timers: BTreeMap<P::Timer, Tick>,
     /// The fence ceiling on disk.
     disk_ceil: Fence,
+    /// What else is on disk.
+    disk: Option<Record>,
     /// Whether it runs.
     up: bool,
 }
@@ -115,8 +126,10 @@ impl<P: Subject> World<P> {
         let node = |site| {
             let shared = quorums.shared(site).with_fence_block(fence_block);
             Arc::new(Node {
-                protocol: P::new_site(quorums, options),
+                protocol: P::at(site, quorums, options),
+                timers: BTreeMap::new(),
                 disk_ceil: shared.ceil(),
+                disk: None,
                 shared,
                 claims: BTreeMap::new(),
                 claims_made: 0,
@@ -138,6 +151,9 @@ impl<P: Subject> World<P> {
             believers: Vec::new(),
             frozen: BTreeMap::new(),
             lapsed: BTreeSet::new(),
+            lingering: Vec::new(),
+            armed: 0,
+            futile: 0,
             scratch: Scratch::default(),
             fixed: Fixed(Arc::new((options.clone(), quorums.clone()))),
         }
@@ -157,6 +173,7 @@ impl<P: Subject> World<P> {
     pub fn set_now(&mut self, now: Tick) {
         assert!(now >= self.now, "virtual time only moves forward");
         self.now = now;
+        self.end_lingering();
     }
 
     /// Sets a site's Lamport clock, as if it had seen a ticket of that time.
@@ -305,17 +322,12 @@ impl<P: Subject> World<P> {
         at: usize,
         watch: &mut impl Observer<P>,
     ) -> bool {
+        if !self.is_up(to) {
+            return self.drop_at((from, to, lane), at, watch);
+        }
         let Some(message) = self.channels.take(from, to, lane, at) else { return false };
         self.receive(from, to, message, watch);
         self.finish(to, watch);
-        true
-    }
-
-    /// The message at some place of a channel is going to come twice.
-    pub fn duplicate(&mut self, (from, to, lane): (SiteId, SiteId, Lane), at: usize) -> bool {
-        let message = self.under_way(from, to, lane).nth(at).cloned();
-        let Some(message) = message else { return false };
-        self.channels.push(from, to, lane, message);
         true
     }
 
@@ -373,9 +385,11 @@ impl<P: Subject> World<P> {
     }
 
     fn judge_standing(&mut self) {
-        let owed = |contract: Contract| self.owed(contract.reopens, contract.restarts).len();
+        let (reopens, restarts) = self.contract.map_or((true, true), |c| (c.reopens, c.restarts));
         let standing = Standing {
-            in_flight: self.channels.in_flight() + self.contract.map_or(0, owed),
+            in_flight: self.channels.in_flight() + self.owed(reopens, restarts).len(),
+            armed: self.armed,
+            futile: self.futile,
             inside: self.inside,
             waiting: self.waiting,
             occupied: self.occupied,
@@ -455,6 +469,7 @@ impl<P: Subject> World<P> {
                 }
                 self.begin(site).claims.insert(claim, Standpoint::Inside);
                 self.inside += 1;
+                self.futile = 0;
                 self.judge.on_enter(site, claim, &grant);
                 self.believe(site, claim, &grant);
             }
@@ -466,7 +481,8 @@ impl<P: Subject> World<P> {
                 self.disbelieve(site, claim);
             }
             Effect::Ignore(why) => watch.see(depth, &Event::Ignores(site, why)),
-            Effect::Arm(never, _) | Effect::Disarm(never) => match never {},
+            Effect::Arm(timer, after) => self.arm(site, timer, after, watch),
+            Effect::Disarm(timer) => self.disarm(site, timer),
             Effect::Persist(Record::FenceCeil(ceil)) => self.begin(site).disk_ceil = ceil,
         }
     }

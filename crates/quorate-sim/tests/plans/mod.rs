@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Delay, Plan, Span, T};
-use quorate_sim::{Claims, Contract, Faults, Order, Subject};
+use quorate_sim::{Claims, Contract, Faults, Order, Slips, Subject};
 
 /// One quorum system for all claims.
 pub(crate) type System = Arc<dyn QuorumSystem>;
@@ -30,5 +30,6 @@ pub(crate) fn plan<P: Subject<Claim = (), Quorums = System>>(
         skew: false,
         order: Order::Fifo,
         faults: Some(faults),
+        slips: Slips::default(),
     }
 }

@@ -1,0 +1,106 @@
+//! Timers, messages that are lost or come twice, and what time ends.
+
+use std::time::Duration;
+
+use quorate_protocol::{Input, Tick};
+use quorate_quorum::SiteId;
+
+use super::World;
+use crate::channels::Lane;
+use crate::{Event, Observer, Subject};
+
+impl<P: Subject> World<P> {
+    /// The timers of a site that are armed, and when they run out.
+    pub fn timers(&self, site: SiteId) -> impl Iterator<Item = (P::Timer, Tick)> + '_ {
+        self.nodes[site.index()].timers.iter().map(|(&timer, &due)| (timer, due))
+    }
+
+    /// When the next timer runs out, of all that are armed or only of those that are `meant`.
+    pub fn next_due(&self, meant: impl Fn(P::Timer) -> bool) -> Option<Tick> {
+        let all = SiteId::all(self.n()).flat_map(|site| self.timers(site));
+        all.filter(|&(timer, _)| meant(timer)).map(|(_, due)| due).min()
+    }
+
+    /// A timer runs out, whatever the time is; false if it is not armed.
+    pub fn expire(&mut self, site: SiteId, timer: P::Timer, watch: &mut impl Observer<P>) -> bool {
+        if !self.nodes[site.index()].timers.contains_key(&timer) {
+            return false;
+        }
+        self.disarm(site, timer);
+        let quiet = self.channels.in_flight() == 0 && self.inside == 0 && self.waiting > 0;
+        self.futile += u32::from(quiet);
+        watch.see(0, &Event::Expires(site, timer));
+        if let Err(violation) = self.step(site, 1, Input::Expire(timer), watch) {
+            self.judge.on_violation(site, violation);
+        }
+        self.finish(site, watch);
+        true
+    }
+
+    /// The message at some place of a channel never arrives; false if there is none.
+    pub fn drop_at(
+        &mut self,
+        (from, to, lane): (SiteId, SiteId, Lane),
+        at: usize,
+        watch: &mut impl Observer<P>,
+    ) -> bool {
+        let Some(message) = self.channels.take(from, to, lane, at) else { return false };
+        watch.see(0, &Event::Drops { from, to, message: &message });
+        self.judge_standing();
+        true
+    }
+
+    /// The message at some place of a channel is going to come twice.
+    pub fn duplicate(&mut self, (from, to, lane): (SiteId, SiteId, Lane), at: usize) -> bool {
+        let message = self.under_way(from, to, lane).nth(at).cloned();
+        let Some(message) = message else { return false };
+        self.channels.push(from, to, lane, message);
+        true
+    }
+
+    /// Whether nobody waits or is inside, and no site remembers anything that is not over.
+    pub fn is_at_rest(&self) -> bool {
+        self.waiting + self.inside + self.occupied == 0
+    }
+
+    /// How many callers are inside.
+    pub fn inside(&self) -> usize {
+        self.inside
+    }
+
+    pub(super) fn arm(
+        &mut self,
+        site: SiteId,
+        timer: P::Timer,
+        after: Duration,
+        watch: &mut impl Observer<P>,
+    ) {
+        let due = self.now + after;
+        watch.see(1, &Event::Arms(site, timer, due));
+        let new = self.begin(site).timers.insert(timer, due).is_none();
+        self.armed += usize::from(new);
+    }
+
+    pub(super) fn disarm(&mut self, site: SiteId, timer: P::Timer) {
+        let was = self.begin(site).timers.remove(&timer).is_some();
+        self.armed -= usize::from(was);
+    }
+
+    /// Timers end with the life of their site.
+    pub(super) fn disarm_all(&mut self, site: SiteId) {
+        let timers = std::mem::take(&mut self.begin(site).timers);
+        self.armed -= timers.len();
+    }
+
+    /// The callers of crashed sites stop when their grants end.
+    pub(super) fn end_lingering(&mut self) {
+        let (now, judge) = (self.now, &mut self.judge);
+        self.lingering.retain(|&(site, claim, until)| {
+            let stays = now < until;
+            if !stays {
+                judge.on_leave(site, claim);
+            }
+            stays
+        });
+    }
+}
