@@ -55,4 +55,4 @@ pub use protocol::{Input, Protocol, Violation};
 pub use quorate_quorum::SiteId;
 pub use sessions::{Ours, Sessions};
 pub use shared::{FENCE_BLOCK, Shared};
-pub use view::{Basis, ClaimView, View};
+pub use view::{Basis, ClaimView, Eta, View};

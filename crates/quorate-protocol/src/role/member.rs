@@ -28,6 +28,11 @@ impl Request {
         self.role == Role::Exclusive
     }
 
+    /// When it has stayed for as long as it said, if it is admitted.
+    pub(super) fn end(&self) -> Option<Tick> {
+        self.admitted.map(|admitted| admitted.at + self.cost)
+    }
+
     fn waits(&self) -> bool {
         self.admitted.is_none()
     }
@@ -92,8 +97,7 @@ impl Requests {
 
     /// When all exclusive requests have ended that are accepted already.
     fn free_at(&self, now: Tick) -> Tick {
-        let end = |request: &Request| request.admitted.map(|admitted| admitted.at + request.cost);
-        let rest = self.exclusive().and_then(end).unwrap_or(now).max(now);
+        let rest = self.exclusive().and_then(Request::end).unwrap_or(now).max(now);
         let pending = self.0.iter().filter(|request| request.is_exclusive() && request.waits());
         rest + pending.map(|request| request.cost).sum()
     }

@@ -9,7 +9,8 @@ use super::Role;
 use crate::group::Group;
 use crate::{Fence, Fences, GrantNo, Ticket};
 
-/// The messages of the paper (section 5), and below them those for fences.
+/// The messages of the paper (section 5), and beside them one for those who overstay, and two
+/// for fences.
 ///
 /// Between a process and a stage each names the request (A8), between a stage and an arbiter the
 /// stage, and the loan where there can be several (A4, A5).
@@ -47,6 +48,15 @@ pub enum Message {
         ticket: Ticket,
         /// The group.
         group: Group,
+    },
+    /// From a host: you have stayed for longer than you said, so leave.
+    Revoke {
+        /// The request.
+        ticket: Ticket,
+        /// The group.
+        group: Group,
+        /// The stage.
+        pr: Ticket,
     },
     /// To an arbiter: lend me your lock.
     ReqGroup {
@@ -114,6 +124,7 @@ impl Message {
             Message::ReqProcess { .. } => "req-process",
             Message::RepProcess { .. } => "rep-process",
             Message::RelProcess { .. } => "rel-process",
+            Message::Revoke { .. } => "revoke",
             Message::ReqGroup { .. } => "req-group",
             Message::RecGroup { .. } => "rec-group",
             Message::RelGroup { .. } => "rel-group",
@@ -129,7 +140,8 @@ impl Message {
         match *self {
             Message::ReqProcess { ticket, .. }
             | Message::RepProcess { ticket, .. }
-            | Message::RelProcess { ticket, .. } => ticket,
+            | Message::RelProcess { ticket, .. }
+            | Message::Revoke { ticket, .. } => ticket,
             Message::ReqGroup { pr, .. }
             | Message::RecGroup { pr, .. }
             | Message::RelGroup { pr, .. }
@@ -146,6 +158,7 @@ impl Message {
         !matches!(
             self,
             Message::RepProcess { .. }
+                | Message::Revoke { .. }
                 | Message::RecGroup { .. }
                 | Message::RelGroup { .. }
                 | Message::Raised { .. }
@@ -163,7 +176,9 @@ impl fmt::Display for Message {
             Message::RepProcess { group, fence, pr, left, .. } => {
                 write!(f, " in {group}, fence {fence}, stage {pr}, which has {left:?}")
             }
-            Message::RelProcess { group, .. } => write!(f, " of {group}"),
+            Message::RelProcess { group, .. } | Message::Revoke { group, .. } => {
+                write!(f, " of {group}")
+            }
             Message::ReqGroup { held, .. } => f.write_str(if *held { ", held" } else { "" }),
             Message::RecGroup { number, contended, .. } => {
                 write!(f, " {number}{}", if *contended { ", contended" } else { "" })

@@ -12,6 +12,7 @@
 mod arbiter;
 mod claim;
 pub mod errata;
+mod eta;
 mod host;
 mod locks;
 mod member;
@@ -21,7 +22,7 @@ mod process;
 mod stage;
 mod stages;
 
-use std::convert::Infallible;
+use std::fmt;
 
 use quorate_quorum::{SiteId, SiteSet};
 
@@ -33,7 +34,22 @@ use crate::{Basis, ClaimId, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket,
 
 pub use self::claim::{Claim, Grant, Role};
 pub use self::message::Message;
-pub use self::options::Options;
+pub use self::options::{Options, Overrun};
+
+/// When a member has stayed for longer than it said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timer {
+    /// The stage it is a member of.
+    pub pr: Ticket,
+    /// Its request.
+    pub ticket: Ticket,
+}
+
+impl fmt::Display for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "overdue-{}", self.ticket)
+    }
+}
 
 /// One site's part in a role lock: a process for each of its claims, the stages it hosts, and an
 /// arbiter. They share nothing but the clock and the fence floor.
@@ -130,6 +146,9 @@ impl RoleLock {
                 let admission = Admission { ticket, group, pr, fence, stage_fence };
                 self.processes.on_rep_process(from, admission, out);
             }
+            Message::Revoke { ticket, group, pr } => {
+                self.processes.on_revoke((ticket, group, pr), out);
+            }
             Message::RecGroup { pr, number, fences, contended, clock } => {
                 let terms = (fences, contended);
                 self.stages.on_rec_group(site, now, (from, pr, number), terms, out)?;
@@ -151,7 +170,7 @@ impl Protocol for RoleLock {
     type Message = Message;
     type Claim = Claim;
     type Grant = Grant;
-    type Timer = Infallible;
+    type Timer = Timer;
 
     const SEVERAL: bool = true;
 
@@ -168,7 +187,7 @@ impl Protocol for RoleLock {
             Input::Abandon(id) => return self.processes.abandon(id, out),
             Input::Turn(_) => return Err(Violation::NoTurns),
             Input::Deliver(from, message) => return self.deliver(site, now, (from, message), out),
-            Input::Expire(never) => match never {},
+            Input::Expire(timer) => self.stages.on_overdue(timer, out),
             Input::Silent(_) => self.stages.on_silent(site, out),
             Input::Lost(peer) => {
                 self.stages.on_lost(site, now, peer, out);
@@ -197,6 +216,7 @@ impl Protocol for RoleLock {
             claims: self.processes.views(),
             lent: self.arbiter.holder.iter().map(|holder| holder.entry.pr).collect(),
             queue: self.arbiter.waiting().collect(),
+            etas: self.stages.etas().collect(),
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) enum State {
     Waiting(BTreeMap<Group, Option<SiteId>>),
     /// It is a member of this group, in this stage.
     Inside(Group, Ticket),
+    /// The same, and its caller was told to stop.
+    Stopping(Group, Ticket),
 }
 
 /// A host's message that we are a member.
@@ -75,8 +77,8 @@ impl Processes {
 
     /// Rep-Process: comes in, if it waits for it.
     ///
-    /// What nobody waits for is given back: the *refusal row* of the table of actions. It frees a request that came
-    /// twice, or overtook its own release, and one that was admitted elsewhere.
+    /// What nobody waits for is given back: the *refusal row* of `docs/protocols/role.md`. It frees
+    /// a request that came twice, or behind its own release, and one that was admitted elsewhere.
     pub(super) fn on_rep_process(
         &mut self,
         from: SiteId,
@@ -93,10 +95,27 @@ impl Processes {
                 let grant = Grant { ticket, group, role, stage: pr, fence, stage_fence, time };
                 out.grant(ticket.claim, grant);
             }
-            Some(process) if process.state == State::Inside(group.clone(), pr) => {
+            Some(process) if process.stage() == Some((&group, pr)) => {
                 out.ignore("the process is inside already");
             }
             _ => out.send(from, Message::RelProcess { ticket, group }),
+        }
+    }
+
+    /// Revoke: tells the caller to stop. It is a member until it has.
+    pub(super) fn on_revoke(
+        &mut self,
+        (ticket, group, pr): (Ticket, Group, Ticket),
+        out: &mut Out<RoleLock>,
+    ) {
+        let process = self.processes.get_mut(&ticket.claim);
+        let inside = State::Inside(group.clone(), pr);
+        match process.filter(|process| process.ticket == ticket && process.state == inside) {
+            Some(process) => {
+                process.state = State::Stopping(group, pr);
+                out.lose(ticket.claim, Why::Overdue);
+            }
+            None => out.ignore("the process is not inside any more"),
         }
     }
 
@@ -106,12 +125,10 @@ impl Processes {
         id: ClaimId,
         out: &mut Out<RoleLock>,
     ) -> Result<(), Violation> {
-        let Some(Process { state: State::Inside(group, pr), ticket, .. }) = self.processes.get(&id)
-        else {
-            return Err(Violation::NotInside(id));
-        };
-        let (ticket, group) = (*ticket, group.clone());
-        out.send(pr.site, Message::RelProcess { ticket, group });
+        let process = self.processes.get(&id);
+        let inside = process.and_then(|process| Some((process.ticket, process.stage()?)));
+        let (ticket, (group, pr)) = inside.ok_or(Violation::NotInside(id))?;
+        out.send(pr.site, Message::RelProcess { ticket, group: group.clone() });
         self.processes.remove(&id);
         Ok(())
     }
@@ -134,8 +151,8 @@ impl Processes {
         let mut lost = Vec::new();
         for (&id, process) in self.processes.iter_mut() {
             match &mut process.state {
-                State::Inside(_, pr) if pr.site == peer => lost.push(id),
-                State::Inside(..) => {}
+                State::Inside(_, pr) | State::Stopping(_, pr) if pr.site == peer => lost.push(id),
+                State::Inside(..) | State::Stopping(..) => {}
                 State::Waiting(hosts) => {
                     for host in hosts.values_mut().filter(|host| **host == Some(peer)) {
                         *host = None;
@@ -145,8 +162,10 @@ impl Processes {
             }
         }
         for id in lost {
-            self.processes.remove(&id);
-            out.lose(id, Why::NoWord);
+            let process = self.processes.remove(&id).expect("it was there a moment ago");
+            if let State::Inside(..) = process.state {
+                out.lose(id, Why::NoWord);
+            }
         }
     }
 
@@ -159,10 +178,8 @@ impl Processes {
 
     /// What a claim rests on, once it is inside.
     pub(super) fn basis(&self, id: ClaimId) -> Basis {
-        match self.processes.get(&id).map(|process| &process.state) {
-            Some(State::Inside(_, pr)) => Basis::Word(pr.site),
-            Some(State::Waiting(_)) | None => Basis::Nothing,
-        }
+        let stage = self.processes.get(&id).and_then(Process::stage);
+        stage.map_or(Basis::Nothing, |(_, pr)| Basis::Word(pr.site))
     }
 
     pub(super) fn views(&self) -> Vec<ClaimView> {
@@ -177,8 +194,16 @@ impl Processes {
 }
 
 impl Process {
+    /// The group it is a member of, and the stage.
+    fn stage(&self) -> Option<(&Group, Ticket)> {
+        match &self.state {
+            State::Inside(group, pr) | State::Stopping(group, pr) => Some((group, *pr)),
+            State::Waiting(_) => None,
+        }
+    }
+
     fn is_inside(&self) -> bool {
-        matches!(self.state, State::Inside(..))
+        self.stage().is_some()
     }
 
     fn waits_for(&self, group: &Group, host: SiteId) -> bool {
@@ -189,7 +214,7 @@ impl Process {
     fn hosts(&self) -> impl Iterator<Item = SiteId> + '_ {
         let hosts = match &self.state {
             State::Waiting(hosts) => Some(hosts.values()),
-            State::Inside(..) => None,
+            State::Inside(..) | State::Stopping(..) => None,
         };
         hosts.into_iter().flatten().filter_map(|&host| host)
     }

@@ -9,13 +9,14 @@ use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::member::{Admitted, Request, Requests};
-use super::{Message, Options, RoleLock};
+use super::{Message, Options, Overrun, RoleLock, Timer};
 use crate::group::Group;
-use crate::{ClaimId, Fence, Fences, GrantNo, Out, Shared, Tick, Ticket};
+use crate::{ClaimId, Effect, Fence, Fences, GrantNo, Out, Shared, Tick, Ticket};
 
 /// A stage of a group, at the site that hosts it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Stage {
+    options: Options,
     pub(super) group: Group,
     /// Its identity and priority; a new one for every stage.
     pub(super) pr: Ticket,
@@ -69,17 +70,17 @@ pub(super) struct Loan {
 
 impl Stage {
     /// A stage that is about to begin.
-    pub(super) fn of(group: Group, site: SiteId) -> Self {
+    pub(super) fn of(group: Group, site: SiteId, options: Options) -> Self {
         let pr = Ticket { time: 0, site, claim: ClaimId(0) };
         let (lp, lw, loans) = (Requests::default(), Requests::default(), LiteMap::new());
-        Self { group, pr, lp, lw, loans, repaired: false, state: State::Active }
+        Self { options, group, pr, lp, lw, loans, repaired: false, state: State::Active }
     }
 
     /// Begins a stage: it competes with a *pr* of its own, behind all that the site has heard of
     /// (A3, A10). Callers' claims count from 1, so claim 0 is the host's.
-    pub(super) fn begin(&mut self, site: &mut Shared, options: Options, out: &mut Out<RoleLock>) {
+    pub(super) fn begin(&mut self, site: &mut Shared, out: &mut Out<RoleLock>) {
         self.pr.time = site.clock.advance();
-        self.fill(options);
+        self.fill();
         self.state = State::Active;
         let quorum = site.quorum();
         self.repaired = quorum.is_none();
@@ -90,18 +91,18 @@ impl Stage {
     }
 
     /// Takes those who wait into the stage, as far as its length is not capped (A20).
-    fn fill(&mut self, options: Options) {
+    fn fill(&mut self) {
         for request in std::mem::take(&mut self.lw).0 {
-            self.enlist(request, options);
+            self.enlist(request);
         }
         assert!(!self.lp.is_empty(), "a stage begins for somebody");
     }
 
     /// Puts a request where it belongs while the stage competes.
-    fn enlist(&mut self, request: Request, options: Options) {
+    fn enlist(&mut self, request: Request) {
         self.lp.0.push(request);
         let long = |cap: Duration| self.lp.0.len() > 1 && self.lp.gtpo() > cap;
-        if options.cap.is_some_and(long) {
+        if self.options.cap.is_some_and(long) {
             self.lp.0.pop();
             self.lw.0.push(request);
         }
@@ -113,7 +114,6 @@ impl Stage {
         site: &Shared,
         now: Tick,
         request: Request,
-        options: Options,
         out: &mut Out<RoleLock>,
     ) {
         if let Some(&known) = self.lp.get(request.ticket).or(self.lw.get(request.ticket)) {
@@ -124,8 +124,8 @@ impl Stage {
             return;
         }
         if self.state == State::Active {
-            self.enlist(request, options);
-        } else if self.accepts(now, &request, options) {
+            self.enlist(request);
+        } else if self.accepts(now, &request) {
             self.lp.0.push(request);
             self.admit(site, now, out);
         } else {
@@ -135,12 +135,12 @@ impl Stage {
 
     /// The acceptance test: whether a request that comes now ends before the stage is to end (A15).
     /// With `extend`, a stage that nobody else waits for gets longer instead (A12).
-    fn accepts(&mut self, now: Tick, request: &Request, options: Options) -> bool {
+    fn accepts(&mut self, now: Tick, request: &Request) -> bool {
         let State::Cs(cs) = &mut self.state else { return false };
         let end = self.lp.end_of(now, request.role, request.cost);
         let contended = self.loans.values().any(|loan| loan.contended);
-        let most = options.cap.map_or(Tick(u64::MAX), |cap| cs.since + cap);
-        if options.extend && !contended && end <= most {
+        let most = self.options.cap.map_or(Tick(u64::MAX), |cap| cs.since + cap);
+        if self.options.extend && !contended && end <= most {
             cs.deadline = cs.deadline.max(end);
         }
         end <= cs.deadline
@@ -156,6 +156,9 @@ impl Stage {
         out: &mut Out<RoleLock>,
     ) -> bool {
         let waited = self.lw.remove(&which);
+        for request in self.lp.0.iter().filter(|request| which(request.ticket)) {
+            self.disarm(request, out);
+        }
         let left = self.lp.remove(&which);
         if left {
             self.admit(site, now, out);
@@ -218,8 +221,33 @@ impl Stage {
         let request = &mut self.lp.0[place];
         assert!(request.admitted.is_none(), "a request is admitted once");
         request.admitted = Some(Admitted { at: now, fence });
-        let ticket = request.ticket;
+        let (ticket, cost) = (request.ticket, request.cost);
         self.reply(now, ticket, fence, out);
+        if self.options.overrun == Overrun::Revoke {
+            let timer = Timer { pr: self.pr, ticket };
+            out.push(Effect::Arm(timer, cost + self.options.grace));
+        }
+    }
+
+    /// A member has stayed for longer than it said: it is told to leave, and stays a member until
+    /// it has. Nobody new is admitted meanwhile, because the stage is past its end.
+    pub(super) fn on_overdue(&self, ticket: Ticket, out: &mut Out<RoleLock>) {
+        assert!(self.lp.get(ticket).is_some(), "who has left has no timer");
+        let (group, pr) = (self.group.clone(), self.pr);
+        out.send(ticket.site, Message::Revoke { ticket, group, pr });
+    }
+
+    fn disarm(&self, &Request { ticket, admitted, .. }: &Request, out: &mut Out<RoleLock>) {
+        if admitted.is_some() && self.options.overrun == Overrun::Revoke {
+            out.push(Effect::Disarm(Timer { pr: self.pr, ticket }));
+        }
+    }
+
+    /// All members have stopped.
+    pub(super) fn forget_members(&mut self, out: &mut Out<RoleLock>) {
+        for request in std::mem::take(&mut self.lp).0 {
+            self.disarm(&request, out);
+        }
     }
 
     pub(super) fn reply(&self, now: Tick, ticket: Ticket, fence: Fence, out: &mut Out<RoleLock>) {

@@ -6,9 +6,9 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use super::member::Request;
 use super::stage::{Stage, State};
-use super::{Options, Role, RoleLock};
+use super::{Options, Role, RoleLock, Timer};
 use crate::group::Group;
-use crate::{Fence, Fences, GrantNo, Out, Shared, Tick, Ticket, Violation};
+use crate::{Eta, Fence, Fences, GrantNo, Out, Shared, Tick, Ticket, Violation};
 
 /// The stages of a site. A group without one is INACTIVE.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,12 +46,12 @@ impl Stages {
         let cost = if near { time } else { time + 2 * self.options.tc };
         let request = Request { ticket, role, cost, admitted: None };
         if let Some(stage) = self.stages.get_mut(&group) {
-            stage.on_req_process(site, now, request, self.options, out);
+            stage.on_req_process(site, now, request, out);
             return Ok(());
         }
-        let mut stage = Stage::of(group.clone(), site.site());
+        let mut stage = Stage::of(group.clone(), site.site(), self.options);
         stage.lw.0.push(request);
-        stage.begin(site, self.options, out);
+        stage.begin(site, out);
         self.stages.insert(group, stage);
         Ok(())
     }
@@ -117,6 +117,18 @@ impl Stages {
         self.conclude(site, out);
     }
 
+    /// A member has stayed for longer than it said.
+    pub(super) fn on_overdue(&mut self, Timer { pr, ticket }: Timer, out: &mut Out<RoleLock>) {
+        if let Some(stage) = self.stage(pr) {
+            stage.on_overdue(ticket, out);
+        }
+    }
+
+    /// What those who wait can expect.
+    pub(super) fn etas(&self) -> impl Iterator<Item = Eta> + '_ {
+        self.stages.values().flat_map(Stage::etas)
+    }
+
     /// Nothing was heard of a site for half a lease: asks others in its place, and keeps it.
     pub(super) fn on_silent(&mut self, site: &Shared, out: &mut Out<RoleLock>) {
         for stage in self.stages.values_mut() {
@@ -165,7 +177,6 @@ impl Stages {
     /// Ends the stages that nobody is in. Their locks go back first, and then those who wait
     /// compete with a stage of their own (A10).
     pub(super) fn conclude(&mut self, site: &mut Shared, out: &mut Out<RoleLock>) {
-        let options = self.options;
         self.stages.retain(|_, stage| {
             if !stage.lp.is_empty() {
                 return true;
@@ -173,7 +184,7 @@ impl Stages {
             stage.end(out);
             let goes_on = !stage.lw.is_empty();
             if goes_on {
-                stage.begin(site, options, out);
+                stage.begin(site, out);
             }
             goes_on
         });
@@ -199,7 +210,7 @@ impl Stage {
         }
         if matches!(self.state, State::Cs(_)) && !self.is_complete(site) {
             self.postpone();
-            self.lp.0.clear();
+            self.forget_members(out);
         } else {
             self.ask_a_quorum(site, out);
         }

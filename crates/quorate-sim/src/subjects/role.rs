@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quorate_protocol::group::Group;
 use quorate_protocol::role::errata::{Erratum, Unrepaired};
-use quorate_protocol::role::{Claim, Grant, Message, Options, Role, RoleLock};
+use quorate_protocol::role::{Claim, Grant, Message, Options, Overrun, Role, RoleLock};
 use quorate_protocol::{Fence, SessionNo, Ticket};
 use quorate_quorum::{QuorumSystem, SiteSet};
 
@@ -21,6 +21,8 @@ pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
             "extend" => options.extend = parse_switch(name, value)?,
             "cap" if value == "off" => options.cap = None,
             "cap" => options.cap = Some(parse_option_time(name, value)?),
+            "overrun" => options.overrun = parse_overrun(value)?,
+            "grace" => options.grace = parse_option_time(name, value)?,
             _ => options.tc = parse_option_time(name, value)?,
         }
         Ok(())
@@ -29,6 +31,14 @@ pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
     Ok(match undone {
         None => visitor.visit::<RoleLock>(options),
         Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+    })
+}
+
+fn parse_overrun(value: &str) -> Result<Overrun, String> {
+    let found = Overrun::ALL.into_iter().find(|(name, _)| *name == value);
+    found.map(|(_, overrun)| overrun).ok_or_else(|| {
+        let known: Vec<&str> = Overrun::ALL.iter().map(|(name, _)| *name).collect();
+        format!("option overrun is `{}`, not `{value}`", known.join("` or `"))
     })
 }
 

@@ -114,7 +114,9 @@ impl Unrepaired {
                 if let Some(stage) = stages.get_mut(group) {
                     let mut requests = stage.lp.0.iter_mut().chain(&mut stage.lw.0);
                     let same = requests.find(|request| request.ticket.site == ticket.site);
-                    same.into_iter().for_each(|request| request.ticket = *ticket);
+                    if let Some(request) = same {
+                        request.ticket = *ticket;
+                    }
                 }
             }
             (Erratum::A10, &mut Message::RelProcess { ticket, ref group }) => {
