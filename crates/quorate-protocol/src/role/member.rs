@@ -102,3 +102,57 @@ impl Requests {
         rest + pending.map(|request| request.cost).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClaimId, SiteId};
+
+    const FIGURE_5: [(Role, u64); 5] = [
+        (Role::Exclusive, 3),
+        (Role::Shared, 4),
+        (Role::Exclusive, 4),
+        (Role::Shared, 6),
+        (Role::Shared, 8),
+    ];
+
+    fn list(order: &[(Role, u64)]) -> Requests {
+        let request = |(place, &(role, ms)): (usize, &(Role, u64))| {
+            let ticket = Ticket { time: place as u64, site: SiteId::new(0), claim: ClaimId(1) };
+            Request { ticket, role, cost: Duration::from_millis(ms), admitted: None }
+        };
+        Requests(order.iter().enumerate().map(request).collect())
+    }
+
+    fn orders(rest: &[(Role, u64)]) -> Vec<Vec<(Role, u64)>> {
+        if rest.is_empty() {
+            return vec![vec![]];
+        }
+        let from = |place: usize| {
+            let (mut rest, first) = (rest.to_vec(), rest[place]);
+            rest.remove(place);
+            orders(&rest).into_iter().map(move |order| [vec![first], order].concat())
+        };
+        (0..rest.len()).flat_map(from).collect()
+    }
+
+    /// The rule as printed: an exclusive request adds its time, a shared one makes it the longest.
+    fn printed(order: &[(Role, u64)]) -> u64 {
+        order.iter().fold(0, |sum, &(role, ms)| match role {
+            Role::Exclusive => sum + ms,
+            Role::Shared => sum.max(ms),
+        })
+    }
+
+    /// A11: the length of a stage does not depend on the order in which its requests came; by the
+    /// printed rule it does, and is too long for most orders.
+    #[test]
+    fn a_stage_is_as_long_in_every_order() {
+        let orders = orders(&FIGURE_5);
+        assert_eq!(orders.len(), 120);
+        assert!(orders.iter().all(|order| list(order).gtpo() == Duration::from_millis(8)));
+        let long = |ms| orders.iter().filter(|order| printed(order) == ms).count();
+        assert_eq!((long(8), long(15)), (16, 40));
+        assert!(orders.iter().all(|order| (8..=15).contains(&printed(order))));
+    }
+}
