@@ -43,6 +43,10 @@ impl GroupLock {
         &self.name
     }
 
+    pub(crate) fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
     /// Waits until nobody of another group is inside. Dropping the future gives up.
     ///
     /// # Errors

@@ -29,6 +29,7 @@ mod mutex;
 mod options;
 mod pool;
 mod remote;
+mod role;
 mod rwlock;
 
 pub use cluster::{Cluster, Gathered};
@@ -40,8 +41,9 @@ pub use options::Options;
 pub use pool::{Pool, UnitsGuard};
 pub use quorate_server::{SiteConfig, TlsConfig};
 pub use quorate_wire::words::{
-    Access, Answer, CallView, CallerLoss as Lost, Card, Denial, Fence, Got, Group, Groups, Kind,
-    Name, PeerReport, Question, ResourceView, SiteId, SiteReport, Standing, Ticket, Units, Want,
-    explain,
+    Access, Answer, CallView, CallerLoss as Lost, Card, Denial, EtaView, Fence, Got, Group, Groups,
+    Kind, Name, PeerReport, Question, ResourceView, Role, SiteId, SiteReport, Standing, Ticket,
+    Units, Want, explain,
 };
+pub use role::RoleGuard;
 pub use rwlock::RwLock;

@@ -28,6 +28,16 @@ impl<'a> Choice<'a> {
         self.pick_for(&SiteSet::full(self.n())).is_some()
     }
 
+    /// As [`Shared::can_ask_at`].
+    pub(crate) fn can_ask_at(&self, site: SiteId) -> bool {
+        self.quorums.pick_for(self.place_of(site), &SiteSet::full(self.n())).is_some()
+    }
+
+    /// The site whose place `site` takes when quorums are turned.
+    pub(crate) fn place_of(&self, site: SiteId) -> SiteId {
+        self.along(site, self.n() - self.turn)
+    }
+
     /// As [`Shared::replacement`].
     pub(crate) fn replacement(&self, prefer: &[SiteId]) -> Option<SiteSet> {
         let pick = |live| self.pick(&live, prefer);

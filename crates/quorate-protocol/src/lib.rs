@@ -9,6 +9,7 @@
 //! | [`group`] | any one of some groups, to all who can use it | Manabe & Park 2004 |
 //! | [`mutex`] | the lock, to one at a time | Cao & Singhal 2001 |
 //! | [`pool`] | h of k units, to as many as fit | Manabe & Tajima |
+//! | [`role`] | a group, as a shared or exclusive member for some time | Cenci & Ardenghi 2012 |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -42,6 +43,7 @@ mod ids;
 pub mod mutex;
 pub mod pool;
 mod protocol;
+pub mod role;
 mod sessions;
 mod shared;
 mod spelling;
@@ -54,4 +56,4 @@ pub use protocol::{Input, Protocol, Violation};
 pub use quorate_quorum::SiteId;
 pub use sessions::{Ours, Sessions};
 pub use shared::{FENCE_BLOCK, Shared};
-pub use view::{Basis, ClaimView, View};
+pub use view::{Basis, ClaimView, Eta, View};

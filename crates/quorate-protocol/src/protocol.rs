@@ -57,6 +57,11 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
         Basis::Nothing
     }
 
+    /// The requests of callers, here or elsewhere, for which a request of ours was made.
+    fn on_behalf(&self, request: Ticket) -> Vec<Ticket> {
+        vec![request]
+    }
+
     /// The quorums of which a claim needs one: those of the cluster, unless it depends on what is
     /// asked for.
     fn quorums_of<'a>(&'a self, site: &'a Shared, _claim: ClaimId) -> &'a dyn QuorumSystem {

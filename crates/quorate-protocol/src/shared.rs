@@ -145,6 +145,16 @@ impl Shared {
         self.own().may_ask()
     }
 
+    /// Whether `site` has a quorum when all are up.
+    pub(crate) fn can_ask_at(&self, site: SiteId) -> bool {
+        self.own().can_ask_at(site)
+    }
+
+    /// The place of `site` when quorums are turned for the resource at hand.
+    pub(crate) fn place_of(&self, site: SiteId) -> usize {
+        self.own().place_of(site).index()
+    }
+
     /// A live quorum with as many of `prefer` as can be; if there is none, one that counts on
     /// sites in quarantine.
     pub fn replacement(&self, prefer: &[SiteId]) -> Option<SiteSet> {

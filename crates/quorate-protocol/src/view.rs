@@ -1,8 +1,10 @@
 //! What a protocol shows of itself.
 
+use std::time::Duration;
+
 use quorate_quorum::{SiteId, SiteSet};
 
-use crate::Ticket;
+use crate::{Tick, Ticket};
 
 /// What a grant rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,20 @@ pub struct View {
     pub lent: Vec<Ticket>,
     /// The tickets that wait here, the next one first.
     pub queue: Vec<Ticket>,
+    /// When those who wait here can get in, where they declare how long they stay.
+    pub etas: Vec<Eta>,
+}
+
+/// When a request can get in at the earliest, by what others declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eta {
+    /// The request.
+    pub ticket: Ticket,
+    /// The moment from which the time counts, by the clock of the site that says it; `None` if it
+    /// is the one at which it is the group's turn, which nobody knows.
+    pub from: Option<Tick>,
+    /// How long it takes from then on.
+    pub after: Duration,
 }
 
 /// A caller's claim: inside, or waiting for some sites.

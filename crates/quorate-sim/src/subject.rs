@@ -1,6 +1,7 @@
 //! What the simulator must know of a protocol to drive it, judge it and speak of it.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use quorate_protocol::pool::Units;
 use quorate_protocol::{ClaimId, Fence, Protocol, Record, SessionNo, Tick, Ticket};
@@ -105,6 +106,17 @@ pub trait Subject:
     /// Which fences a grant's must be above.
     fn marks(_: &Self::Grant) -> Marks {
         Marks { above: vec![0], level: vec![], own: vec![0] }
+    }
+
+    /// The fence of the stage that a grant is part of, where grants of one stage need not be in
+    /// order: it must be above all fences of the stages before.
+    fn stage_fence(_: &Self::Grant) -> Option<Fence> {
+        None
+    }
+
+    /// How long the caller said that it would stay, if it had to say so.
+    fn stays(_: &Self::Grant) -> Option<Duration> {
+        None
     }
 
     /// Whether these sites vouch for a grant: they contain a quorum for it.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use quorate_protocol::role::Overrun;
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_sim::Unwatched;
 use quorate_sim::cluster::{
@@ -196,6 +197,42 @@ fn groups_are_never_mixed_whatever_happens() {
             assert!(outcome.tally.grants > 0, "{sites} sites, seed {seed}");
         }
     }
+}
+
+/// Members are inside on the word of the site that hosts their stage. Some stay for longer than they
+/// say, and are told to leave or tolerated.
+#[test]
+fn roles_are_never_mixed_whatever_happens() {
+    for overrun in [Overrun::Tolerate, Overrun::Revoke] {
+        for (sites, seeds) in [(1, 0..10), (3, 0..60), (5, 0..60), (7, 0..20)] {
+            let quorums = build(Kind::Majority, sites).unwrap();
+            let mut plan = Plan { wants: Wants::Role, ..Plan::new(quorums) };
+            plan.settings.role.overrun = overrun;
+            for seed in seeds {
+                let outcome = run(&plan, seed, &mut Unwatched);
+                assert_eq!(outcome.breach, None, "{overrun:?}, {sites} sites, seed {seed}");
+                assert!(outcome.tally.grants > 0, "{sites} sites, seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_loses_a_role_while_nothing_goes_wrong() {
+    for sites in [3, 5, 9] {
+        let wants = Wants::Role;
+        let plan = Plan { faults: Faults::None, wants, ..plan(Kind::Majority, sites) };
+        let sum = assert_clean(&plan, 0..20);
+        assert_eq!(sum.lost, 0, "{sites} sites");
+        assert!(sum.grants > 1_000, "{sum:?}");
+    }
+}
+
+#[test]
+fn callers_of_a_role_that_wait_for_nobody_leave_nothing_behind() {
+    let plan = Plan { hasty: true, wants: Wants::Role, ..plan(Kind::Majority, 5) };
+    let sum = assert_clean(&plan, 0..60);
+    assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
 
 /// A validity that is handed down twice must not be too old when it arrives.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use quorate_protocol::pool::Units;
 use quorate_protocol::{Fence, Tick, Why};
@@ -104,6 +105,8 @@ pub enum Denial {
     Units(Units),
     /// Nobody can be inside with one of these groups.
     Groups(Arc<str>),
+    /// Nobody can declare such a time.
+    Time(Duration),
     /// The call's number was used before.
     Reused,
 }
@@ -125,6 +128,9 @@ impl fmt::Display for Denial {
             }
             Denial::Units(units) => write!(f, "invalid units: {units}"),
             Denial::Groups(problem) => write!(f, "invalid groups: {problem}"),
+            Denial::Time(time) => {
+                write!(f, "invalid time: {time:?} is longer than a year")
+            }
             Denial::Reused => f.write_str("a call of this number was made before"),
         }
     }

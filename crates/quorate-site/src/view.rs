@@ -26,6 +26,19 @@ pub struct ResourceView {
     pub lent: Vec<Ticket>,
     /// The requests that wait here, the next one first.
     pub queue: Vec<Ticket>,
+    /// When those who wait here can get in at the earliest, where they declare how long they stay.
+    pub etas: Vec<EtaView>,
+}
+
+/// When a request can get in at the earliest, by what others declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct EtaView {
+    /// The request.
+    pub ticket: Ticket,
+    /// How long it takes.
+    pub time: Duration,
+    /// Whether that counts from now, or from when it is the group's turn, which nobody knows.
+    pub from_now: bool,
 }
 
 /// A request that a site has made for its callers.

@@ -29,8 +29,8 @@ pub mod words {
     };
     pub use quorate_site::session::{Badge, Drift, Lease, Terms};
     pub use quorate_site::{
-        Access, Answer, Break, CallId, CallView, Card, Denial, Got, Group, Groups, Kind, Loss,
-        Name, PeerReport, Question, RequestView, ResourceView, SiteError, SiteReport, Standing,
-        Units, Want, explain,
+        Access, Answer, Break, CallId, CallView, Card, Denial, EtaView, Got, Group, Groups, Kind,
+        Loss, Name, PeerReport, Question, RequestView, ResourceView, Role, SiteError, SiteReport,
+        Standing, Units, Want, explain,
     };
 }

@@ -1,14 +1,16 @@
 //! `quorate explain`: why somebody waits.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use clap::Args;
 use quorate::{Name, SiteId, Standing, Ticket, explain};
 use serde_json::{Value, json};
 
-use super::seen::{Seen, call_json, silent_line, site_numbers};
+use super::seen::{Seen, call_json, millis, silent_line, site_numbers};
 use super::{Connect, block_on};
 use crate::answer::{Answer, Verdict, say_lines};
+use crate::figures::span;
 use crate::paint::Paint;
 
 /// Explains who waits for whom, and for which sites
@@ -50,6 +52,7 @@ fn as_json(seen: &Seen) -> Value {
             "inside": standing.inside,
             "place": standing.place,
             "blocked_by": tickets(&standing.blocked_by),
+            "eta_ms": eta(seen, &standing).map(millis),
             "unheard": site_numbers(&standing.unheard.iter().copied().collect::<Vec<_>>()),
             "callers": callers,
         })
@@ -59,6 +62,12 @@ fn as_json(seen: &Seen) -> Value {
         "requests": requests.collect::<Vec<_>>(),
         "silent": site_numbers(&seen.silent),
     })
+}
+
+/// When a request gets in at the earliest, if what others declared tells it.
+fn eta(seen: &Seen, standing: &Standing) -> Option<Duration> {
+    let eta = seen.eta(Some(standing.request)).filter(|eta| eta.from_now && !standing.inside);
+    eta.map(|eta| eta.time)
 }
 
 fn lines(seen: &Seen) -> Vec<String> {
@@ -86,6 +95,9 @@ fn request_line(seen: &Seen, standing: &Standing) -> String {
     let blockers: Vec<String> = blocked_by.iter().map(|ticket| who(seen, *ticket)).collect();
     if !blockers.is_empty() {
         parts.push(format!("blocked by {}", blockers.join(", ")));
+    }
+    if let Some(eta) = eta(seen, standing) {
+        parts.push(format!("can get in in {} at the earliest", span(eta)));
     }
     let unheard: Vec<String> = unheard.iter().map(SiteId::to_string).collect();
     if !unheard.is_empty() {

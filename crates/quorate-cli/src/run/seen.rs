@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quorate::{
-    Access, Answer, CallView, Cluster, Gathered, Got, Group, Kind, Name, Question, ResourceView,
-    SiteId, Ticket, Want, explain,
+    Access, Answer, CallView, Cluster, EtaView, Gathered, Got, Group, Kind, Name, Question,
+    ResourceView, Role, SiteId, Ticket, Want, explain,
 };
 use serde_json::{Value, json};
 
@@ -63,6 +63,12 @@ impl Seen {
         views.flat_map(|(site, view)| view.calls.iter().map(move |call| (*site, call)))
     }
 
+    /// When a request can get in at the earliest, if somebody knows.
+    pub(crate) fn eta(&self, request: Option<Ticket>) -> Option<EtaView> {
+        let mut etas = self.views.values().flat_map(|view| &view.etas);
+        etas.find(|eta| Some(eta.ticket) == request).copied()
+    }
+
     /// What kind of lock it is, if it is in use.
     pub(crate) fn kind(&self) -> Option<&Kind> {
         self.views.values().next().map(|view| &view.kind)
@@ -81,6 +87,11 @@ impl Seen {
             let taken: u32 = self.holders().map(|(_, call)| units_of(call)).sum();
             return format!("{name} has lent {taken} of {units} units; {wait}");
         }
+        let members = self.holders().find_map(|(_, call)| role_of(call).and(group_of(call)));
+        if let Some(group) = members {
+            let members = counted(self.holders().count() as u64, "member", "members");
+            return format!("{name} has {members} of {group}; {wait}");
+        }
         match self.holders().last() {
             Some((_, call)) if self.holders().count() > 1 => {
                 format!("{name} is held {} by {}; {wait}", share(call), self.holders().count())
@@ -97,8 +108,14 @@ impl Seen {
 
     /// The whole of it, for programs.
     pub(crate) fn json(&self) -> Value {
+        let shown = |(site, call): (SiteId, &CallView)| {
+            let mut shown = call_json(site, call);
+            let eta = self.eta(call.request).filter(|eta| eta.from_now);
+            shown["eta_ms"] = json!(eta.map(|eta| millis(eta.time)));
+            shown
+        };
         let calls = |calls: Vec<(SiteId, &CallView)>| -> Vec<Value> {
-            calls.into_iter().map(|(site, call)| call_json(site, call)).collect()
+            calls.into_iter().map(shown).collect()
         };
         json!({
             "name": self.name.as_str(),
@@ -147,6 +164,9 @@ pub(crate) fn call_json(site: SiteId, call: &CallView) -> Value {
         "groups": groups_of(call),
         "group": group_of(call),
         "access": access_of(call),
+        "role": role_of(call).map(|(role, _)| role.name()),
+        "declared_ms": declared_of(call).map(millis),
+        "overdue": role_of(call).map(|(_, left)| left.is_none()),
         "age_ms": millis(call.age),
         "fence": call.fence.map(|fence| fence.0),
         "left_ms": call.left.map(millis),
@@ -165,6 +185,7 @@ fn units_of(call: &CallView) -> u32 {
 fn group_of(call: &CallView) -> Option<&str> {
     match (&call.want, &call.got) {
         (Want::Group(_), Some(Got::Group(group))) => Some(group.name()),
+        (_, Some(Got::Role(group, _))) => Some(group.name()),
         _ => None,
     }
 }
@@ -173,6 +194,22 @@ fn group_of(call: &CallView) -> Option<&str> {
 fn groups_of(call: &CallView) -> Option<Vec<&str>> {
     match &call.want {
         Want::Group(groups) => Some(groups.iter().map(Group::name).collect()),
+        Want::Role { groups, .. } => Some(groups.keys().map(Group::name).collect()),
+        _ => None,
+    }
+}
+
+/// How long a caller of a role lock said that it would stay.
+fn declared_of(call: &CallView) -> Option<Duration> {
+    if let Want::Role { time, .. } = call.want { Some(time) } else { None }
+}
+
+/// The role of a member, and how much of its declared time is left; none if it overstays.
+fn role_of(call: &CallView) -> Option<(Role, Option<Duration>)> {
+    match (&call.want, &call.got) {
+        (Want::Role { time, .. }, Some(Got::Role(_, role))) => {
+            Some((*role, time.checked_sub(call.age)))
+        }
         _ => None,
     }
 }
@@ -198,6 +235,9 @@ fn numbers_of(call: &CallView) -> Option<Vec<u32>> {
 
 /// What a caller asked for or got, in a few words; nothing of a mutex.
 pub(crate) fn share(call: &CallView) -> String {
+    if let (Some(group), Some((role, _))) = (group_of(call), role_of(call)) {
+        return format!("as {role} member of {group}");
+    }
     if let Some(group) = group_of(call) {
         return format!("with group {group}");
     }
@@ -218,12 +258,21 @@ pub(crate) fn part_head(kind: &Kind) -> Option<&'static str> {
         Kind::Pool(_) => Some("UNITS"),
         Kind::Group => Some("GROUP"),
         Kind::ReadWrite => Some("ACCESS"),
+        Kind::Role => Some("MEMBER"),
     }
 }
 
 /// What a caller asked for or got, in a column of its own.
 pub(crate) fn part(call: &CallView) -> String {
+    if let Some((role, left)) = role_of(call) {
+        let group = group_of(call).unwrap_or_default();
+        return match left {
+            Some(left) => format!("{role} in {group}, for {} more", span(left)),
+            None => format!("{role} in {group}, overdue"),
+        };
+    }
     match (group_of(call), groups_of(call), access_of(call)) {
+        _ if declared_of(call).is_some() => call.want.to_string(),
         (Some(group), ..) => group.to_owned(),
         (_, Some(groups), _) => groups.join(" or "),
         (.., Some(access)) => access.to_owned(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::group::{Access, Group};
+use quorate_protocol::role::Role;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_site::{Break, CallId, Card, Claim, Input, Units, Want};
@@ -36,6 +37,8 @@ pub(super) struct Call {
     pub(super) numbers: BTreeSet<u32>,
     /// The group it got, if it wanted one.
     pub(super) group: Option<Group>,
+    /// Whether it is the only one of its kind there.
+    pub(super) exclusive: bool,
     /// What it believes: by its site's clock, and the same in true time.
     pub(super) until: Tick,
     pub(super) end: u64,
@@ -84,7 +87,7 @@ impl Call {
     /// How many units it wants; any other lock is one.
     pub(super) fn units(&self) -> u32 {
         match self.want {
-            Want::Mutex | Want::Group(_) | Want::Access(_) => 1,
+            Want::Mutex | Want::Group(_) | Want::Access(_) | Want::Role { .. } => 1,
             Want::Pool { units, .. } => units.count,
         }
     }
@@ -149,6 +152,19 @@ impl<W: Observer> Run<'_, W> {
                 let named = (0..3).filter(|group| some >> group & 1 == 1);
                 Want::Group(named.map(|group| Group::new(["a", "b", "c"][group])).collect())
             }
+            Wants::Role => {
+                let some = 1 + self.chance.below(7);
+                let named: Vec<usize> = (0..3).filter(|group| some >> group & 1 == 1).collect();
+                let roles = named.into_iter().map(|group| {
+                    let exclusive = self.chance.percent(40);
+                    let role = if exclusive { Role::Exclusive } else { Role::Shared };
+                    (Group::new(["a", "b", "c"][group]), role)
+                });
+                let groups = roles.collect();
+                // Some stay for longer than they say.
+                let time = Duration::from_nanos(self.chance.about(self.mood.hold));
+                Want::Role { groups, time }
+            }
         }
     }
 
@@ -164,6 +180,7 @@ impl<W: Observer> Run<'_, W> {
             want: self.draw_want(),
             numbers: BTreeSet::new(),
             group: None,
+            exclusive: false,
             site,
             life: self.nodes[site].life,
             caller,
@@ -260,12 +277,15 @@ impl<W: Observer> Run<'_, W> {
         // Each unit that has a number has a storage; without numbers nothing tells units apart.
         let guarded: Vec<u32> = match self.plan.wants {
             Wants::Mutex | Wants::Group => vec![0],
+            // Those who conflict with nobody of their group have another fence.
+            Wants::Role => vec![u32::from(call.exclusive)],
             Wants::Pool => call.numbers.iter().copied().collect(),
         };
         for unit in guarded {
             let mut write = self.stores.entry((name, unit)).or_default().write(id, fence);
             if let Write::Mixed(other) = write
                 && self.call(id).group.is_some()
+                && !self.call(id).exclusive
                 && self.call(other).group == self.call(id).group
             {
                 write = Write::Accepted; // they are of one session

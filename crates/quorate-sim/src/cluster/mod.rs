@@ -91,6 +91,8 @@ pub enum Wants {
     Pool,
     /// Group locks, or read-write locks, as the seed draws.
     Group,
+    /// Role locks; some callers name several groups, and some stay for longer than they say.
+    Role,
 }
 
 /// What a disk does not keep across a restart.

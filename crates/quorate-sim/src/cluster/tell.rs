@@ -1,6 +1,7 @@
 //! What sites tell their callers, and what the callers believe then. A belief never shrinks.
 
 use quorate_protocol::Tick;
+use quorate_protocol::role::Role;
 use quorate_quorum::SiteId;
 use quorate_site::{CallId, Denial, Effect, Got, Grant, Loss};
 
@@ -55,6 +56,9 @@ impl<W: Observer> Run<'_, W> {
             Got::Mutex => {}
             Got::Pool(numbers) => call.numbers = numbers,
             Got::Group(group) => call.group = Some(group),
+            Got::Role(group, role) => {
+                (call.group, call.exclusive) = (Some(group), role == Role::Exclusive);
+            }
         }
         let (site, name) = (call.site, call.name);
         self.nodes[site].inside.insert(id);
@@ -95,7 +99,8 @@ impl<W: Observer> Run<'_, W> {
         (call.end, call.entered) = (end, call.entered || enters);
         let (name, site, fence) = (call.name, SiteId::new(call.site), call.fence);
         let (units, numbers, group) = (call.units(), call.numbers.clone(), call.group.clone());
-        let holder = Holder { name, call: id, site, units, numbers, group, end };
+        let exclusive = call.exclusive;
+        let holder = Holder { name, call: id, site, units, numbers, group, exclusive, end };
         self.judge.on_belief(self.now, &holder);
         if enters {
             self.judge.on_enter(&holder, fence);
@@ -130,6 +135,7 @@ impl<W: Observer> Run<'_, W> {
             Denial::OtherKind { .. } => "other kind",
             Denial::Units(_) => "invalid units",
             Denial::Groups(_) => "invalid groups",
+            Denial::Time(_) => "invalid time",
             Denial::Reused => "number reused",
         };
         *self.tally.denied.entry(why).or_default() += 1;

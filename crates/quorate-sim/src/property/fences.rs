@@ -2,7 +2,7 @@
 //!
 //! DESIGN of the site layer: a fence is above every fence used before it on that resource. Those of
 //! a pool order only grants that could not have been inside together; the members of a group share
-//! one.
+//! one. Those of stages order the stages, and in a stage the exclusive members.
 
 use quorate_protocol::Fence;
 
@@ -16,6 +16,8 @@ pub(super) const NAME: &str = "fences grow";
 pub(super) struct Fences {
     first: Fence,
     others: Vec<Fence>,
+    /// That of the last stage.
+    stage: Fence,
 }
 
 impl Fences {
@@ -31,6 +33,14 @@ impl Fences {
             return Ok(());
         }
         Err(format!("fence {fence} follows fence {}", highest.max(level)))
+    }
+
+    /// A grant is part of the stage with this fence: the same as before, or a new one.
+    pub(super) fn on_stage(&mut self, stage: Fence) -> Result<(), String> {
+        let before = self.others.iter().fold(self.first, |highest, &fence| highest.max(fence));
+        let follows = stage == self.stage || stage > before;
+        self.stage = stage;
+        if follows { Ok(()) } else { Err(format!("a stage of fence {stage} follows {before}")) }
     }
 
     fn highest(&self, kind: usize) -> Fence {

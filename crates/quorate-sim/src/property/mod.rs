@@ -115,6 +115,10 @@ impl<P: Subject> Judge<P> {
             let verdict = self.units.on_enter(site, P::units(grant));
             self.note(units::NAME, verdict);
         }
+        if let Some(stage) = P::stage_fence(grant) {
+            let verdict = self.fences.on_stage(stage);
+            self.note(fences::NAME, verdict);
+        }
         let verdict = self.fences.on_enter(P::fence(grant), &P::marks(grant));
         self.note(fences::NAME, verdict);
     }

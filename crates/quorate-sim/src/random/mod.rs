@@ -63,7 +63,7 @@ pub struct Plan<P: Subject> {
     pub requests: Vec<u32>,
     /// How long a site waits before its first claim and between two.
     pub think: Span,
-    /// How long a caller stays inside.
+    /// How long a caller stays inside; not longer than it said, where it had to say so.
     pub inside: Span,
     /// How many waiting callers may give up.
     pub gives_up: u32,
@@ -190,7 +190,8 @@ struct Run<'a, P: Subject> {
 #[derive(Clone, Copy, Debug)]
 enum News {
     Sent(SiteId, SiteId, Lane),
-    Entered(SiteId, ClaimId),
+    /// With the longest time it may stay.
+    Entered(SiteId, ClaimId, u64),
     Lost(SiteId),
     Armed(SiteId, Tick),
 }
@@ -390,8 +391,8 @@ impl<'a, P: Subject> Run<'a, P> {
                 News::Sent(from, to, lane) => self.send(from, to, lane),
                 News::Lost(site) => self.think(site),
                 News::Armed(site, due) => self.plan_for(due, Due::Expire(site)),
-                News::Entered(site, claim) => {
-                    let ticks = self.plan.inside.draw(&mut self.chance);
+                News::Entered(site, claim, most) => {
+                    let ticks = self.plan.inside.draw(&mut self.chance).min(most);
                     self.plan_for(self.in_ticks(ticks), Due::Release(site, claim));
                 }
             }
@@ -423,7 +424,10 @@ impl<P: Subject, W: TimedObserver<P>> Observer<P> for Desk<'_, W> {
             }
             Event::Arms(site, _, due) => self.news.push(News::Armed(site, due)),
             Event::Loses(site, ..) => self.news.push(News::Lost(site)),
-            Event::Enters(site, claim, _) => self.news.push(News::Entered(site, claim)),
+            Event::Enters(site, claim, grant) => {
+                let stays = P::stays(grant).map(|stays| (Tick::ZERO + stays).0);
+                self.news.push(News::Entered(site, claim, stays.unwrap_or(u64::MAX)));
+            }
             _ => {}
         }
         self.watch.see(self.now, depth, event);

@@ -1,9 +1,13 @@
 //! The `expect` lines: what is, against what the script says.
 
-use quorate_protocol::ClaimId;
+use std::time::Duration;
+
+use quorate_protocol::{ClaimId, Eta, Ticket};
+use quorate_quorum::SiteId;
 
 use super::command::{Channel, Check, Place, Who};
 use super::error::Fault;
+use super::parse::milliseconds;
 use super::run::Stage;
 use crate::{Lane, Standpoint, Subject};
 
@@ -13,7 +17,10 @@ impl<P: Subject> Stage<P> {
         match check {
             Check::Stands(who, place, words) => {
                 self.stands(*who, *place)?;
-                self.has_what(*who, words)
+                match place {
+                    Place::Waiting => self.waits_for(*who, words),
+                    _ => self.has_what(*who, words),
+                }
             }
             Check::Has(channel, kind) => self.has(*channel, kind),
             Check::Empty(channel) => {
@@ -84,6 +91,33 @@ impl<P: Subject> Stage<P> {
             format!("{who} inside {}", words.join(" ")),
             format!("it is inside {}", actual.join(" and ")),
         )
+    }
+
+    /// Whether a claim that waits can expect to get in when the words say, at the earliest.
+    fn waits_for(&self, who: Who, words: &[String]) -> Result<(), Fault> {
+        let time = match words {
+            [] => return Ok(()),
+            [lead, time] if lead == "for" => milliseconds(time),
+            _ => None,
+        };
+        let words = words.join(" ");
+        let refused = || Fault::Refused(format!("expected `waiting for 4ms`, not `{words}`"));
+        let time = time.ok_or_else(refused)?;
+        let meant = |ticket: Ticket| {
+            ticket.site == who.site && who.claim.is_none_or(|claim| claim == ticket.claim)
+        };
+        let views = SiteId::all(self.world.n()).map(|site| self.world.protocol(site).view());
+        let etas = views.flat_map(|view| view.etas).filter(|eta| meant(eta.ticket));
+        let now = self.world.now();
+        let waits = etas.map(|Eta { from, after, .. }| {
+            let from = from.map_or(0, |from| from.max(now).0 - now.0);
+            Duration::from_nanos(from) + after
+        });
+        let waits: Vec<Duration> = waits.collect();
+        if waits.contains(&time) {
+            return Ok(());
+        }
+        unmet(format!("{who} waiting {words}"), format!("it can expect {waits:?}"))
     }
 
     fn has(&self, channel: Channel, kind: &str) -> Result<(), Fault> {

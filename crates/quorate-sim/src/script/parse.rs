@@ -48,7 +48,7 @@ const SESSIONS: &str = "sessions [no-reopen] [no-restart] [fences N]";
 /// A larger step would serve no story, and could run over.
 const FENCES_MAX: u64 = 1 << 32;
 
-const EXPECT: &str = "expect S inside [group G], expect S waiting|idle|lost, \
+const EXPECT: &str = "expect S inside [group G], expect S waiting [for 4ms], expect S idle|lost, \
     expect A -> B has KIND, expect A -> B empty, expect quiet, expect messages N, \
     expect broken PROPERTY";
 
@@ -179,9 +179,8 @@ fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
         ["expire", timer, "at", at] => Ok(Action::Expire(site(at)?, (*timer).to_owned())),
         ["expire", ..] => Err(form(text, "expire TIMER at S")),
         ["advance", time] => {
-            let ms = time.strip_suffix("ms").and_then(digits);
-            ms.map(|ms| Action::Advance(Duration::from_millis(ms)))
-                .ok_or_else(|| form(text, "advance 50ms"))
+            let time = milliseconds(time).map(Action::Advance);
+            time.ok_or_else(|| form(text, "advance 50ms"))
         }
         ["advance", ..] => Err(form(text, "advance 50ms")),
         ["crash", at] => Ok(Action::Suffer(Mishap::Crash(site(at)?))),
@@ -246,7 +245,8 @@ fn check(text: &str, words: &[&str]) -> Result<Check, Fault> {
         [from, "->", to, "has", kind] => Ok(Check::Has(channel(from, to)?, (*kind).to_owned())),
         [subject, place, grant @ ..] => {
             let known = Place::ALL.into_iter().find(|known| known.word() == *place);
-            match known.filter(|&place| grant.is_empty() || place == Place::Inside) {
+            let says_more = |place| matches!(place, Place::Inside | Place::Waiting);
+            match known.filter(|&place| grant.is_empty() || says_more(place)) {
                 Some(place) => {
                     let grant = grant.iter().map(|&word| word.to_owned()).collect();
                     Ok(Check::Stands(who(subject)?, place, grant))
@@ -292,6 +292,11 @@ fn site(word: &str) -> Result<SiteId, Fault> {
 
 fn number<T: FromStr>(word: &str, text: &str, expected: &'static str) -> Result<T, Fault> {
     digits(word).ok_or_else(|| form(text, expected))
+}
+
+/// A time as in `50ms`.
+pub(super) fn milliseconds(word: &str) -> Option<Duration> {
+    word.strip_suffix("ms").and_then(digits).map(Duration::from_millis)
 }
 
 /// A number without a sign.

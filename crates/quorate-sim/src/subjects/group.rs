@@ -8,7 +8,7 @@ use quorate_protocol::group::{Choice, Claim, Grant, Group, GroupLock, Message, O
 use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::{QuorumSystem, SiteSet};
 
-use super::{Setting, Visitor, mutex, switches};
+use super::{Setting, Visitor, mutex, parse_time, switches};
 use crate::{Marks, Shape, Subject, Word};
 
 pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
@@ -44,9 +44,8 @@ fn parse_limit(value: &str) -> Result<Option<Duration>, String> {
     if value == "off" {
         return Ok(None);
     }
-    let ms = value.strip_suffix("ms").filter(|ms| ms.bytes().all(|byte| byte.is_ascii_digit()));
-    match ms.and_then(|ms| ms.parse().ok()) {
-        Some(ms) => Ok(Some(Duration::from_millis(ms))),
+    match parse_time(value) {
+        Some(limit) => Ok(Some(limit)),
         None => Err(format!("option limit is `off` or a time as in `50ms`, not `{value}`")),
     }
 }

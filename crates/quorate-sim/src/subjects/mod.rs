@@ -3,17 +3,21 @@
 mod group;
 mod mutex;
 mod pool;
+mod role;
+
+use std::time::Duration;
 
 use quorate_protocol::group::GroupLock;
 use quorate_protocol::mutex::Mutex;
 use quorate_protocol::pool::Pool;
+use quorate_protocol::role::RoleLock;
 use quorate_site::registry::Settings;
 
 use crate::Subject;
 use crate::cluster::Wants;
 
 /// The protocols' names.
-pub const PROTOCOLS: [&str; 3] = [GroupLock::NAME, Mutex::NAME, Pool::NAME];
+pub const PROTOCOLS: [&str; 4] = [GroupLock::NAME, Mutex::NAME, Pool::NAME, RoleLock::NAME];
 
 /// Something to do with a protocol that is known only by name.
 pub trait Visitor {
@@ -47,6 +51,7 @@ pub fn visit<V: Visitor>(
         GroupLock::NAME => group::visit(settings, visitor),
         Mutex::NAME => mutex::visit(settings, visitor),
         Pool::NAME => pool::visit(settings, visitor),
+        RoleLock::NAME => role::visit(settings, visitor),
         _ => Err(unknown_protocol(name)),
     }
 }
@@ -69,6 +74,10 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Setting
         GroupLock::NAME => {
             let (group, group_undone) = group::options(settings)?;
             Ok((Wants::Group, Settings { group, group_undone, ..Settings::default() }))
+        }
+        RoleLock::NAME => {
+            let (role, role_undone) = role::options(settings)?;
+            Ok((Wants::Role, Settings { role, role_undone, ..Settings::default() }))
         }
         _ => Err(unknown_protocol(name)),
     }
@@ -113,4 +122,10 @@ fn parse_switch(name: &str, value: &str) -> Result<bool, String> {
         "off" => Ok(false),
         _ => Err(format!("option {name} is `on` or `off`, not `{value}`")),
     }
+}
+
+/// A time as in `50ms`.
+fn parse_time(value: &str) -> Option<Duration> {
+    let ms = value.strip_suffix("ms").filter(|ms| ms.bytes().all(|byte| byte.is_ascii_digit()));
+    ms?.parse().ok().map(Duration::from_millis)
 }

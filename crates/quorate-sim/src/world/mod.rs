@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use quorate_protocol::{
-    ClaimId, Effect, FENCE_BLOCK, Fence, Input, Out, Record, Shared, Tick, Ticket, Violation,
+    ClaimId, Effect, FENCE_BLOCK, Fence, Input, Out, Record, Shared, Tick, Ticket, Violation, Why,
 };
 use quorate_quorum::{SiteId, SiteSet};
 
@@ -479,6 +479,9 @@ impl<P: Subject> World<P> {
                 self.inside -= 1;
                 self.judge.on_leave(site, claim);
                 self.disbelieve(site, claim);
+                if why == Why::Overdue {
+                    self.release_lost(site, claim, watch);
+                }
             }
             Effect::Ignore(why) => watch.see(depth, &Event::Ignores(site, why)),
             Effect::Arm(timer, after) => self.arm(site, timer, after, watch),

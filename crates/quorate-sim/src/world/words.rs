@@ -148,6 +148,16 @@ impl<P: Subject> World<P> {
     pub(super) fn end(&mut self, site: SiteId, claim: ClaimId, watch: &mut impl Observer<P>) {
         watch.see(1, &Event::Loses(site, claim, Why::NoWord));
         self.begin(site).claims.insert(claim, Standpoint::Lost);
+        self.release_lost(site, claim, watch);
+    }
+
+    /// A caller that was told that its grant is over has stopped.
+    pub(super) fn release_lost(
+        &mut self,
+        site: SiteId,
+        claim: ClaimId,
+        watch: &mut impl Observer<P>,
+    ) {
         if let Err(violation) = self.step(site, 1, Input::Release(claim), watch) {
             self.judge.on_violation(site, violation);
         }

@@ -1,6 +1,6 @@
 //! How each protocol's messages, claims and grants are spoken of in the site layer.
 
-use quorate_protocol::{ClaimId, Fence, Protocol, group, mutex, pool};
+use quorate_protocol::{ClaimId, Fence, Protocol, group, mutex, pool, role};
 use quorate_quorum::SiteId;
 
 use super::{Got, Speech, Want};
@@ -116,5 +116,36 @@ impl Granted for group::Grant {
 
     fn got(&self) -> Got {
         Got::Group(self.group.clone())
+    }
+}
+
+impl Spoken for role::Message {
+    fn into_speech(self) -> Speech {
+        Speech::Role(self)
+    }
+
+    fn from_speech(speech: Speech) -> Option<Self> {
+        if let Speech::Role(message) = speech { Some(message) } else { None }
+    }
+}
+
+impl Wanted for role::Claim {
+    fn from_want(want: &Want, hasty: bool, _: (SiteId, ClaimId)) -> Option<Self> {
+        match want {
+            Want::Role { groups, time } => {
+                Some(role::Claim { groups: groups.clone(), time: *time, hasty })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Granted for role::Grant {
+    fn fence(&self) -> Fence {
+        self.fence
+    }
+
+    fn got(&self) -> Got {
+        Got::Role(self.group.clone(), self.role)
     }
 }

@@ -9,12 +9,14 @@ mod language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use quorate_protocol::Ticket;
 use quorate_protocol::group::{self, Access, Group, GroupLock, Groups};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{self, Mutex};
 use quorate_protocol::pool::{self, Pool, Units};
+use quorate_protocol::role::{self, Role, RoleLock};
 use quorate_quorum::Arbiters;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +38,8 @@ pub enum Kind {
     Group,
     /// Many readers at a time, or one writer.
     ReadWrite,
+    /// Members of one group at a time, of which one may be exclusive.
+    Role,
 }
 
 impl fmt::Display for Kind {
@@ -45,6 +49,7 @@ impl fmt::Display for Kind {
             Kind::Pool(units) => write!(f, "pool of {units}"),
             Kind::Group => f.write_str("group lock"),
             Kind::ReadWrite => f.write_str("read-write lock"),
+            Kind::Role => f.write_str("role lock"),
         }
     }
 }
@@ -65,6 +70,13 @@ pub enum Want {
     Group(Groups),
     /// To read together with others, or to write alone.
     Access(Access),
+    /// To be a member of any one of these groups.
+    Role {
+        /// The groups, and the role in each.
+        groups: BTreeMap<Group, Role>,
+        /// For how long, as far as the caller can tell.
+        time: Duration,
+    },
 }
 
 impl Want {
@@ -75,6 +87,7 @@ impl Want {
             Want::Pool { units, .. } => Kind::Pool(units.of),
             Want::Group(_) => Kind::Group,
             Want::Access(_) => Kind::ReadWrite,
+            Want::Role { .. } => Kind::Role,
         }
     }
 
@@ -82,7 +95,9 @@ impl Want {
     pub(crate) fn check(&self) -> Result<(), Denial> {
         match self {
             Want::Mutex | Want::Access(_) => Ok(()),
-            Want::Group(groups) => check_groups(groups),
+            Want::Group(groups) => check_groups(groups.iter()),
+            Want::Role { time, .. } if *time > TIME_MAX => Err(Denial::Time(*time)),
+            Want::Role { groups, .. } => check_groups(groups.keys()),
             Want::Pool { units, .. } if units.is_valid() && units.of <= UNITS_MAX => Ok(()),
             Want::Pool { units, .. } => Err(Denial::Units(*units)),
         }
@@ -99,15 +114,21 @@ impl fmt::Display for Want {
                 write!(f, "group {}", names.join(" or "))
             }
             Want::Access(access) => access.fmt(f),
+            Want::Role { groups, time } => {
+                let all: Vec<String> =
+                    groups.iter().map(|(group, role)| format!("{role} in {group}")).collect();
+                write!(f, "{} for {time:?}", all.join(" or "))
+            }
         }
     }
 }
 
 /// Whether anybody can be inside with one of these groups; why not.
-fn check_groups(groups: &Groups) -> Result<(), Denial> {
+fn check_groups<'a>(groups: impl Iterator<Item = &'a Group>) -> Result<(), Denial> {
+    let groups: Vec<&Group> = groups.collect();
     let problem = if groups.is_empty() {
         "there is none".to_owned()
-    } else if groups.iter().count() > GROUPS_MAX {
+    } else if groups.len() > GROUPS_MAX {
         format!("there are more than {GROUPS_MAX}")
     } else if let Some(Err(why)) =
         groups.iter().map(|group| group.name().parse::<Name>()).find(Result::is_err)
@@ -122,6 +143,9 @@ fn check_groups(groups: &Groups) -> Result<(), Denial> {
 /// The most groups that a caller may name.
 pub const GROUPS_MAX: usize = 32;
 
+/// The longest time that a caller may declare: a year.
+pub const TIME_MAX: Duration = Duration::from_hours(365 * 24);
+
 /// The most units a pool may have.
 pub const UNITS_MAX: u32 = 1 << 16;
 
@@ -134,6 +158,8 @@ pub enum Got {
     Pool(BTreeSet<u32>),
     /// This group. A writer is one by itself, whose name means nothing.
     Group(Group),
+    /// This role in this group.
+    Role(Group, Role),
 }
 
 /// What the protocols of two sites say to each other about one resource.
@@ -145,6 +171,8 @@ pub enum Speech {
     Pool(pool::Message),
     /// Of a group lock.
     Group(group::Message),
+    /// Of a role lock.
+    Role(role::Message),
 }
 
 impl Speech {
@@ -154,6 +182,7 @@ impl Speech {
             Speech::Mutex(message) => message.is_for_arbiter(),
             Speech::Pool(message) => message.is_for_arbiter(),
             Speech::Group(message) => message.is_for_manager(),
+            Speech::Role(message) => message.is_asked(),
         }
     }
 
@@ -162,8 +191,10 @@ impl Speech {
         match self {
             Speech::Mutex(mutex::Message::Request { ticket, .. })
             | Speech::Pool(pool::Message::Request { ticket, .. })
-            | Speech::Group(group::Message::Request { ticket, .. }) => Some(*ticket),
-            Speech::Mutex(_) | Speech::Pool(_) | Speech::Group(_) => None,
+            | Speech::Group(group::Message::Request { ticket, .. })
+            | Speech::Role(role::Message::ReqProcess { ticket, .. })
+            | Speech::Role(role::Message::ReqGroup { pr: ticket, .. }) => Some(*ticket),
+            Speech::Mutex(_) | Speech::Pool(_) | Speech::Group(_) | Speech::Role(_) => None,
         }
     }
 
@@ -173,8 +204,9 @@ impl Speech {
         match self {
             Speech::Group(
                 group::Message::Lock { ticket, .. } | group::Message::Enter { ticket, .. },
-            ) => Some(*ticket),
-            Speech::Mutex(_) | Speech::Pool(_) | Speech::Group(_) => None,
+            )
+            | Speech::Role(role::Message::RepProcess { ticket, .. }) => Some(*ticket),
+            Speech::Mutex(_) | Speech::Pool(_) | Speech::Group(_) | Speech::Role(_) => None,
         }
     }
 
@@ -183,6 +215,7 @@ impl Speech {
         match self {
             Speech::Mutex(_) | Speech::Pool(_) => 64,
             Speech::Group(message) => 96 + message.groups_bytes(),
+            Speech::Role(_) => 96 + Name::MAX_BYTES,
         }
     }
 }
@@ -193,6 +226,7 @@ impl fmt::Display for Speech {
             Speech::Mutex(message) => message.fmt(f),
             Speech::Pool(message) => message.fmt(f),
             Speech::Group(message) => message.fmt(f),
+            Speech::Role(message) => message.fmt(f),
         }
     }
 }
@@ -212,6 +246,10 @@ pub struct Settings {
     pub group: group::Options,
     /// The repair of group locks that is undone; `None` outside tests.
     pub group_undone: Option<group::errata::Erratum>,
+    /// Of role locks.
+    pub role: role::Options,
+    /// The repair of role locks that is undone; `None` outside tests.
+    pub role_undone: Option<role::errata::Erratum>,
 }
 
 /// The part of a site in one resource.
@@ -223,6 +261,8 @@ pub(crate) enum Engine {
     UnrepairedPool(Crowd<pool::errata::Unrepaired>),
     Group(Crowd<GroupLock>),
     UnrepairedGroup(Crowd<group::errata::Unrepaired>),
+    Role(Crowd<RoleLock>),
+    UnrepairedRole(Crowd<role::errata::Unrepaired>),
 }
 
 impl Engine {
@@ -234,6 +274,8 @@ impl Engine {
             Engine::UnrepairedPool(crowd) => crowd,
             Engine::Group(crowd) => crowd,
             Engine::UnrepairedGroup(crowd) => crowd,
+            Engine::Role(crowd) => crowd,
+            Engine::UnrepairedRole(crowd) => crowd,
         }
     }
 
@@ -245,6 +287,8 @@ impl Engine {
             Engine::UnrepairedPool(crowd) => crowd,
             Engine::Group(crowd) => crowd,
             Engine::UnrepairedGroup(crowd) => crowd,
+            Engine::Role(crowd) => crowd,
+            Engine::UnrepairedRole(crowd) => crowd,
         }
     }
 }
@@ -268,7 +312,8 @@ impl Factory {
 
     /// A resource of this kind at which nothing has happened yet; `None` if there can be none.
     pub(crate) fn make(&mut self, kind: &Kind) -> Option<Engine> {
-        let Settings { mutex, undone, pool, pool_undone, group, group_undone } = self.settings;
+        let Settings { mutex, undone, pool, pool_undone, group, group_undone, role, role_undone } =
+            self.settings;
         Some(match *kind {
             Kind::Mutex => match undone {
                 None => Engine::Mutex(Front::new(Mutex::new(mutex))),
@@ -279,6 +324,13 @@ impl Factory {
                 Some(undone) => Engine::UnrepairedGroup(Crowd::new(
                     group::errata::Unrepaired::new(group, undone),
                 )),
+            },
+            Kind::Role => match role_undone {
+                None => Engine::Role(Crowd::new(RoleLock::new(role))),
+                Some(undone) => {
+                    let unrepaired = role::errata::Unrepaired::new(role, undone);
+                    Engine::UnrepairedRole(Crowd::new(unrepaired))
+                }
             },
             Kind::Pool(units) => {
                 let arbiters = self.arbiters(units)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use quorate_protocol::{
     Basis, ClaimId, ClaimView, Effect, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation,
+    Why,
 };
 use quorate_quorum::{QuorumSystem, SiteId};
 
@@ -29,6 +30,8 @@ pub(crate) struct Crowd<P: Protocol> {
 struct Caller {
     call: CallId,
     inside: bool,
+    /// Whether it was told to leave. Then its claim may end before it has.
+    stopping: bool,
 }
 
 impl<P: Registered> Crowd<P> {
@@ -55,6 +58,12 @@ impl<P: Registered> Crowd<P> {
                 caller.inside = true;
                 bench.acts.push(Act::Grant(caller.call, grant.fence(), grant.got()));
             }
+            // It is a member until it has left, and is told to.
+            Effect::Lose(claim, Why::Overdue) => {
+                let caller = self.callers.get_mut(&claim).expect("a loss is somebody's");
+                caller.stopping = true;
+                bench.acts.push(Act::Stop(caller.call, Why::Overdue));
+            }
             Effect::Lose(claim, why) => {
                 let caller = self.callers.remove(&claim).expect("a loss is somebody's");
                 bench.acts.push(Act::Lose(caller.call, why));
@@ -77,7 +86,7 @@ impl<P: Registered> Part for Crowd<P> {
         let claim = ClaimId(self.claims);
         let wanted = P::Claim::from_want(want, hasty, (bench.shared.site(), claim));
         let wanted = wanted.expect("it is a resource of the kind that is wanted");
-        self.callers.insert(claim, Caller { call, inside: false });
+        self.callers.insert(claim, Caller { call, inside: false, stopping: false });
         if self.step(bench, Input::Acquire(claim, wanted)).is_err() {
             self.callers.remove(&claim);
             bench.acts.push(Act::Deny(call, Denial::NeverAsks));
@@ -88,7 +97,8 @@ impl<P: Registered> Part for Crowd<P> {
         let Some((claim, caller)) = self.find(call) else { return };
         self.callers.remove(&claim);
         let input = if caller.inside { Input::Release(claim) } else { Input::Abandon(claim) };
-        self.step(bench, input).expect("the claim is where the crowd knows it to be");
+        let done = self.step(bench, input);
+        assert!(done.is_ok() || caller.stopping, "the claim is where the crowd knows it to be");
     }
 
     fn deliver(
@@ -151,6 +161,10 @@ impl<P: Registered> Part for Crowd<P> {
         let caller = self.callers.get(&ticket.claim).filter(|caller| caller.inside)?;
         let rests = self.protocol.rests_on(ticket.claim) == Basis::Word(giver, ticket);
         rests.then_some(caller.call)
+    }
+
+    fn on_behalf(&self, request: Ticket) -> Vec<Ticket> {
+        self.protocol.on_behalf(request)
     }
 
     fn assure(&mut self, bench: &mut Bench<'_>, about: Ticket) {

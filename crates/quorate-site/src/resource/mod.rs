@@ -70,6 +70,11 @@ pub(crate) trait Part {
         None
     }
 
+    /// The requests of callers, here or elsewhere, for which a request of ours was made.
+    fn on_behalf(&self, request: Ticket) -> Vec<Ticket> {
+        vec![request]
+    }
+
     /// What we were told of a request of another site holds again.
     fn assure(&mut self, _bench: &mut Bench<'_>, _about: Ticket) {}
 
@@ -106,6 +111,8 @@ pub(crate) enum Act {
     Send(SiteId, Speech),
     Grant(CallId, Fence, Got),
     Lose(CallId, Why),
+    /// Tell the caller to leave; it is inside until it has.
+    Stop(CallId, Why),
     Deny(CallId, Denial),
     Persist(Record),
 }

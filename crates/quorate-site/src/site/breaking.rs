@@ -4,6 +4,9 @@
 //! stops extending the grant and gives it back when it is over: no arbiter takes a permission
 //! back from somebody inside. So breaking cannot make two valid holders, and takes up to a lease.
 
+use std::sync::Arc;
+
+use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 
 use super::Site;
@@ -24,6 +27,16 @@ impl Desk {
                 self.say(site, Half::Arbiter, Said::Break(wish.clone(), me));
             }
         }
+    }
+
+    /// Stops extending a grant: the caller must leave by then.
+    pub(super) fn stop(&mut self, id: CallId, until: Tick, reason: Arc<str>) {
+        let Some(Place::Inside(fence)) = self.calls.get(&id).map(|call| call.place.clone()) else {
+            return; // it was told before
+        };
+        self.place(id, Place::Broken(fence, until, reason.clone()));
+        self.waning.remove(&id);
+        self.out.push(Effect::Broken(id, until, reason));
     }
 
     pub(super) fn hear_of_stop(&mut self, wish: Break, from: SiteId) {
@@ -47,17 +60,10 @@ impl Site {
         let meant = |id: &CallId| matches!(place(id), Place::Inside(fence) if *fence == wish.fence);
         let meant: Vec<CallId> = resource.engine.part().line().into_iter().filter(meant).collect();
         for id in meant {
-            self.stop(id, wish);
+            let until = self.valid_until(id).expect("who is inside is valid");
+            self.desk.out.push(Effect::Audit(Audit::Ending(wish.clone(), id, until)));
+            self.desk.stop(id, until, wish.reason.clone());
             self.desk.say(origin, Half::Arbiter, Said::Stopping(wish.clone()));
         }
-    }
-
-    fn stop(&mut self, id: CallId, wish: &Break) {
-        let until = self.valid_until(id).expect("who is inside is valid");
-        let reason = wish.reason.clone();
-        self.desk.place(id, Place::Broken(wish.fence, until, reason.clone()));
-        self.desk.waning.remove(&id);
-        self.desk.out.push(Effect::Audit(Audit::Ending(wish.clone(), id, until)));
-        self.desk.out.push(Effect::Broken(id, until, reason));
     }
 }

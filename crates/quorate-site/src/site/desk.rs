@@ -302,6 +302,10 @@ impl Desk {
                     self.dismiss(id);
                     self.out.push(Effect::Lost(id, Loss::Lapsed(why)));
                 }
+                Act::Stop(id, why) => {
+                    let until = self.valid_until(id, resource.engine.part());
+                    self.stop(id, until.unwrap_or(self.now), why.to_string().into());
+                }
                 Act::Deny(id, denial) => {
                     self.dismiss(id);
                     self.out.push(Effect::Denied(id, denial));

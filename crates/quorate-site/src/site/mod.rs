@@ -320,7 +320,17 @@ impl Site {
     /// A request of ours cannot be had of its name: all who wait with it are denied.
     fn on_refused(&mut self, name: &Name, ticket: quorate_protocol::Ticket, denial: &Denial) {
         let Some(resource) = self.table.get(name) else { return };
-        for call in resource.engine.part().waiting_with(ticket).into_iter().rev() {
+        let (me, mut calls) = (self.desk.me(), Vec::new());
+        for request in resource.engine.part().on_behalf(ticket) {
+            if request.site == me {
+                calls.extend(resource.engine.part().waiting_with(request).into_iter().rev());
+            } else if let Denial::OtherKind { kind, owner, .. } = denial {
+                let (name, kind, owner) = (name.clone(), kind.clone(), owner.clone());
+                let said = Said::Refused { name, ticket: request, kind, owner };
+                self.desk.say(request.site, Half::Requester, said);
+            }
+        }
+        for call in calls {
             self.desk.out.push(Effect::Denied(call, denial.clone()));
             self.leave(call);
         }

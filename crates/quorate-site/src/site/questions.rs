@@ -1,6 +1,6 @@
 //! Answers for people: what this site knows, and what it asks the others on their behalf.
 
-use quorate_protocol::ClaimView;
+use quorate_protocol::{ClaimView, Eta};
 use quorate_quorum::SiteId;
 
 use super::desk::Desk;
@@ -11,7 +11,7 @@ use crate::question::{Answer, AskId, PeerReport, Question, SiteReport};
 use crate::said::Said;
 use crate::session::Half;
 use crate::session::between;
-use crate::view::{CallView, RequestView, ResourceView};
+use crate::view::{CallView, EtaView, RequestView, ResourceView};
 
 impl Desk {
     /// Asks all sites within reach, this one too.
@@ -65,6 +65,12 @@ impl Site {
         }
     }
 
+    fn eta(&self, Eta { ticket, from, after }: Eta) -> EtaView {
+        let end = from.map(|from| from + after);
+        let time = end.map_or(after, |end| between(self.desk.now, end));
+        EtaView { ticket, time, from_now: from.is_some() }
+    }
+
     pub(super) fn view(&self, name: &Name, resource: &Resource) -> ResourceView {
         let part = resource.engine.part();
         let shown = part.view();
@@ -93,6 +99,7 @@ impl Site {
             requests: shown.claims.into_iter().map(request).collect(),
             lent: shown.lent,
             queue: shown.queue,
+            etas: shown.etas.into_iter().map(|eta| self.eta(eta)).collect(),
         }
     }
 }

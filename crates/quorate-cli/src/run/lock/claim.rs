@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
-use quorate::{Cluster, Error, Guard, Name};
+use quorate::{Cluster, Error, Guard, Name, Role};
 
 /// Which kind of lock, and how much of it; without any, a mutex.
 #[derive(Args, Clone, Debug)]
@@ -22,6 +22,13 @@ pub(crate) struct ClaimArgs {
     /// Together with others of this group; given again, with any one of them
     #[arg(long = "group", value_name = "GROUP", conflicts_with_all = ["units", "read", "write"])]
     groups: Vec<String>,
+    /// As a shared member of the group, or as the exclusive one
+    #[arg(long, value_name = "ROLE", value_parser = parse_role, requires_all = ["groups", "time"])]
+    role: Option<Role>,
+    /// How long it is going to take, about, as in 90s, 10m
+    #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(requires = "role")]
+    time: Option<Duration>,
     /// Together with others that read
     #[arg(long, conflicts_with_all = ["units", "write"])]
     read: bool,
@@ -55,6 +62,8 @@ pub(super) struct Share {
     pub(super) units: String,
     /// What `QUORATE_GROUP` says.
     pub(super) group: String,
+    /// What `QUORATE_ROLE` says.
+    pub(super) role: String,
 }
 
 impl Share {
@@ -62,6 +71,7 @@ impl Share {
     pub(super) fn sentence(&self) -> String {
         match (self.units.as_str(), self.group.as_str()) {
             ("", "") => String::new(),
+            ("", group) if !self.role.is_empty() => format!(", {} in {group},", self.role),
             ("", group) => format!(", group {group},"),
             (units, _) => format!(", units {units},"),
         }
@@ -78,6 +88,8 @@ impl ClaimArgs {
     ) -> Result<Granted, Error> {
         if let Some(units) = self.units.zip(self.of) {
             self.acquire_units(cluster, name, wait, units).await
+        } else if let Some(member) = self.role.zip(self.time) {
+            self.acquire_role(cluster, name, wait, member).await
         } else if !self.groups.is_empty() {
             self.acquire_group(cluster, name, wait).await
         } else if self.read || self.write {
@@ -107,6 +119,25 @@ impl ClaimArgs {
             Wait::ForEver => lock.enter_any(groups).await?,
         };
         let share = Share { group: guard.group().to_owned(), ..Share::default() };
+        Ok(Granted { guard: guard.into(), share })
+    }
+
+    async fn acquire_role(
+        &self,
+        cluster: &Cluster,
+        name: &Name,
+        wait: Wait,
+        (role, time): (Role, Duration),
+    ) -> Result<Granted, Error> {
+        let lock = cluster.group(name.as_str())?;
+        let groups = self.groups.iter().map(|group| (group.as_str(), role));
+        let guard = match wait {
+            Wait::No => lock.try_join_any(groups, time).await?,
+            Wait::Within(patience) => lock.join_any_within(groups, time, patience).await?,
+            Wait::ForEver => lock.join_any(groups, time).await?,
+        };
+        let (group, role) = (guard.group().to_owned(), guard.role().to_string());
+        let share = Share { group, role, ..Share::default() };
         Ok(Granted { guard: guard.into(), share })
     }
 
@@ -148,6 +179,11 @@ impl ClaimArgs {
         let share = Share { units, ..Share::default() };
         Ok(Granted { guard: guard.into(), share })
     }
+}
+
+fn parse_role(text: &str) -> Result<Role, String> {
+    let found = Role::ALL.into_iter().find(|(name, _)| *name == text);
+    found.map(|(_, role)| role).ok_or_else(|| "expected `shared` or `exclusive`".to_owned())
 }
 
 /// Numbers as programs like to read them: `0,4,5`.

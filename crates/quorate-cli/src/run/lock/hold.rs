@@ -135,7 +135,7 @@ impl Hold<'_> {
         child.env("QUORATE_VALID_UNTIL", until.to_string());
         child.env("QUORATE_UNITS", &self.share.units);
         child.env("QUORATE_GROUP", &self.share.group);
-        child.env("QUORATE_ROLE", "");
+        child.env("QUORATE_ROLE", &self.share.role);
         child.process_group(0).kill_on_drop(true);
         child.spawn().map_err(|error| Failure::Service(format!("cannot start a process: {error}")))
     }

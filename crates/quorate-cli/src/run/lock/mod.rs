@@ -38,13 +38,14 @@ Examples:
   quorate lock gpu --units 3 --of 8 --numbered -- sh -c './train --gpus $QUORATE_UNITS'
   quorate lock warehouse --group v2 --group v3 -- sh -c './serve $QUORATE_GROUP'
   quorate lock index --read -- ./search               many at a time, while nobody writes
+  quorate lock table --group v1 --role exclusive --for 10m -- ./compact
 
 The command runs without a shell, in a process group of its own. SIGINT, SIGTERM and SIGHUP are
 passed on to it. If the lock is lost the command gets SIGTERM, and SIGKILL before anybody else can
 have the lock. It sees QUORATE_NAME, QUORATE_FENCE and QUORATE_VALID_UNTIL (milliseconds of Unix
 time, as of its start); QUORATE_UNITS is how many units of a pool it has, or with --numbered which,
-as in 0,4,5, and empty otherwise; QUORATE_GROUP is the group it got, if it asked for any, and
-QUORATE_ROLE is empty. Without a command the lock is held until standard input ends or a signal
+as in 0,4,5, and empty otherwise; QUORATE_GROUP and QUORATE_ROLE are the group and the role it got,
+if it asked for any. Without a command the lock is held until standard input ends or a signal
 comes.
 
 Exit status: that of the command, 128 + N if signal N ended it; 1 if the lock was not granted in
@@ -146,7 +147,7 @@ impl Lock {
         match granted {
             Ok(granted) => Ok(Claimed::Granted(Box::new(granted))),
             Err(Error::Denied(Denial::Busy | Denial::TimedOut)) => Ok(Claimed::Refused),
-            Err(error @ Error::Denied(Denial::Units(_) | Denial::Groups(_))) => {
+            Err(error @ Error::Denied(Denial::Units(_) | Denial::Groups(_) | Denial::Time(_))) => {
                 Err(Failure::of(error))
             }
             Err(error) => Err(Failure::Service(format!("{}: {error}", self.name))),

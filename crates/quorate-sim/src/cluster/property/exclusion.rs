@@ -1,5 +1,6 @@
 //! Never two conflicting valid grants at one instant: never more units than there are, no unit that
-//! two know to be theirs, and no two groups. A mutex is a pool of one unit.
+//! two know to be theirs, no two groups, and no two exclusive members of one. A mutex is a pool of
+//! one unit.
 //!
 //! The site layer's promise: a caller is valid if it was granted, has not left, was not told that
 //! it lost the grant, and its site's clock is before the time it was told. Callers of crashed and
@@ -41,7 +42,7 @@ impl Exclusion {
             together = format!("{together}call {} of {} and ", other.call.0, other.site);
             let apart = match new.group {
                 None => taken > self.units || !new.numbers.is_disjoint(&other.numbers),
-                Some(_) => new.group != other.group,
+                Some(_) => new.group != other.group || (new.exclusive && other.exclusive),
             };
             if apart {
                 let (call, site) = (new.call.0, new.site);

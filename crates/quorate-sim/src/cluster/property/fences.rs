@@ -30,8 +30,20 @@ struct Seen {
     by_count: Highest,
     /// Of the grants of the unit with this number.
     by_number: Highest,
-    /// Of all grants of a group, and which.
-    last: Option<(Fence, CallId, Group)>,
+    /// Of the grants of groups.
+    groups: Groups,
+}
+
+/// The fences of the group that came in last, and of all before it.
+#[derive(Clone, Debug, Default)]
+struct Groups {
+    group: Option<Group>,
+    /// The highest of the groups before, and of this one.
+    before: Fence,
+    highest: Fence,
+    /// The last one of a member that shares it, and of an exclusive one.
+    shared: Fence,
+    exclusive: Fence,
 }
 
 impl Fences {
@@ -62,17 +74,22 @@ impl Fences {
     }
 
     fn on_join(&mut self, holder: &Holder, group: &Group, fence: Fence) -> Result<(), String> {
-        let seen = &mut self.seen[holder.name].last;
-        if let Some((highest, other, last)) = seen
-            && (fence < *highest || (fence == *highest && group != last))
-        {
-            let (other, call) = (other.0, holder.call.0);
+        let seen = &mut self.seen[holder.name].groups;
+        if seen.group.as_ref() != Some(group) {
+            let before = seen.highest;
+            *seen = Groups { group: Some(group.clone()), before, ..Groups::default() };
+        }
+        let least = if holder.exclusive { seen.exclusive.next() } else { seen.shared };
+        seen.highest = seen.highest.max(seen.before).max(fence);
+        let (before, call) = (seen.before, holder.call.0);
+        let last = if holder.exclusive { &mut seen.exclusive } else { &mut seen.shared };
+        *last = fence;
+        if fence <= before || fence < least {
             return Err(format!(
-                "fence {fence} of call {call}, group {group}, follows fence {highest} of call \
-                 {other}, group {last}"
+                "fence {fence} of call {call}, group {group}, follows fence {} of another",
+                before.max(least)
             ));
         }
-        *seen = Some((fence, holder.call, group.clone()));
         Ok(())
     }
 }

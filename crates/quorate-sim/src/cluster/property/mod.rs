@@ -44,6 +44,8 @@ pub(super) struct Holder {
     pub(super) numbers: BTreeSet<u32>,
     /// The group it is of, if the lock has groups.
     pub(super) group: Option<Group>,
+    /// Whether it may be together with no other exclusive one of it.
+    pub(super) exclusive: bool,
     /// Until when it is valid, in true time.
     pub(super) end: u64,
 }

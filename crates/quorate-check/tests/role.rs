@@ -1,0 +1,201 @@
+//! Whole state spaces of the role lock, and what the search finds when a repair is undone.
+
+use std::sync::Arc;
+
+use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
+use quorate_protocol::role::errata::{Erratum, Unrepaired};
+use quorate_protocol::role::{Claim, Options, Overrun, RoleLock};
+use quorate_quorum::{Kind, Listed, QuorumSystem, build};
+use quorate_sim::{Contract, Subject};
+
+const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
+const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
+/// Two hosts, 1 of group a and 2 of f, and two arbiters.
+const PAIR: &str = "quorum 1: 3 4\nquorum 2: 3 4";
+/// Three hosts, 1 of group b, 2 of f and 3 of a, and two arbiters.
+const THREE: &str = "quorum 1: 4 5\nquorum 2: 4 5\nquorum 3: 4 5";
+/// One claim of each of these hosts.
+const GROUPS: &str = "shared b for 4ms; shared f for 4ms; shared a for 4ms";
+
+/// A space to search, but for the protocol's options.
+#[derive(Clone)]
+struct Locks {
+    quorums: Arc<dyn QuorumSystem>,
+    claims: Claims<Claim>,
+    requests: Vec<u32>,
+    gives_up: u32,
+    faults: Option<Faults>,
+    slips: Slips,
+    order: Order,
+}
+
+fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks {
+    let claim = |text: &str| RoleLock::parse_claim(&text.split_whitespace().collect::<Vec<_>>());
+    let site = |text: &str| text.split(',').map(|text| claim(text).unwrap()).collect();
+    let claims = Claims::each(text.split(';').map(site).collect());
+    let (requests, slips, order) = (requests.to_vec(), Slips::default(), Order::Fifo);
+    Locks { quorums, claims, requests, gives_up: 0, faults: None, slips, order }
+}
+
+/// Hosts and arbiters apart.
+fn apart(quorums: &str, requests: &[u32], text: &str) -> Locks {
+    locks(Arc::new(quorums.parse::<Listed>().unwrap()), requests, text)
+}
+
+/// Every site hosts and arbitrates, as in the paper.
+fn cyclic(n: usize, requests: &[u32], text: &str) -> Locks {
+    locks(build(Kind::Cyclic, n).unwrap(), requests, text)
+}
+
+/// Three sites with sessions. Site 2 hosts f, and site 1 hosts b.
+fn together(requests: &[u32], faults: Faults) -> Locks {
+    let text = "exclusive f for 4ms; shared b for 4ms; exclusive b for 2ms";
+    let locks = locks(build(Kind::Majority, 3).unwrap(), requests, text);
+    Locks { faults: Some(faults), ..locks }
+}
+
+fn any(locks: Locks, duplicates: u32) -> Locks {
+    Locks { order: Order::Any { duplicates }, ..locks }
+}
+
+fn options(locks: &Locks) -> Options {
+    Options { unordered: locks.order != Order::Fifo, ..Options::default() }
+}
+
+fn search<P>(locks: &Locks, options: P::Options) -> Report
+where
+    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+{
+    let Locks { quorums, claims, requests, gives_up, faults, slips, order } = locks.clone();
+    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, slips, order };
+    check(&space, &Limits::default())
+}
+
+fn assert_clean(locks: &Locks, options: Options) {
+    let report = search::<RoleLock>(locks, options);
+    if let Some((breach, trace)) = &report.violation {
+        panic!("{breach}\n{:#?}", trace.lines);
+    }
+    assert!(report.complete);
+}
+
+/// Undoes one repair, and expects the shortest schedule that shows the damage.
+fn assert_breaks(undone: Erratum, locks: &Locks, (property, steps): (&str, usize)) {
+    let options = options(locks);
+    assert_clean(locks, options);
+    let report = search::<Unrepaired>(locks, (options, undone));
+    let (breach, trace) = report.violation.expect("the repair is needed");
+    let found = (breach.property, trace.actions.len());
+    assert_eq!(found, (property, steps), "{undone}: {:#?}", trace.lines);
+}
+
+#[test]
+fn groups_that_compete_are_clean() {
+    assert_clean(&cyclic(3, &[2, 1, 1], GROUPS), Options::default());
+    let remote = "shared f for 4ms; exclusive a for 1ms; shared b for 2ms";
+    assert_clean(&cyclic(3, &[1, 1, 1], remote), Options::default());
+}
+
+#[test]
+fn messages_out_of_order_are_clean() {
+    let roles = "exclusive f for 4ms; shared b for 4ms; exclusive b for 2ms";
+    let locks = any(cyclic(3, &[1, 1, 1], roles), 0);
+    assert_clean(&Locks { gives_up: 1, ..locks.clone() }, options(&locks));
+    let twice = any(cyclic(3, &[1, 0, 1], roles), 1);
+    assert_clean(&twice, options(&twice));
+}
+
+#[test]
+fn roles_of_one_group_are_clean() {
+    let text = "exclusive b for 1ms; exclusive b for 1ms, shared b for 2ms; shared b for 5ms";
+    let locks = cyclic(3, &[1, 2, 1], text);
+    assert_clean(&Locks { gives_up: 1, ..locks.clone() }, Options::default());
+    let cap = Some(std::time::Duration::from_millis(2));
+    assert_clean(&locks, Options { cap, ..Options::default() });
+    assert_clean(&locks, Options { extend: true, ..Options::default() });
+}
+
+#[test]
+fn requests_of_several_groups_are_clean() {
+    let text = "exclusive f shared b for 4ms; shared f for 4ms; exclusive b for 2ms";
+    assert_clean(&cyclic(3, &[1, 1, 1], text), Options::default());
+    let unordered = any(cyclic(3, &[1, 1, 0], text), 0);
+    assert_clean(&unordered, options(&unordered));
+}
+
+#[test]
+fn an_extended_stage_is_clean() {
+    let extend = Options { extend: true, ..Options::default() };
+    let late = "shared a for 1ms; shared f for 4ms, shared a for 9ms";
+    assert_clean(&apart(PAIR, &[2, 2, 0, 0], late), extend);
+}
+
+/// Timers that run out whenever they like: nobody's safety depends on declared times.
+#[test]
+fn revoking_is_clean_whatever_the_time() {
+    let revoke = Options { overrun: Overrun::Revoke, ..Options::default() };
+    let locks = cyclic(3, &[1, 1, 1], "exclusive f for 1ms; exclusive f for 1ms; shared b for 5ms");
+    let slips = Slips { early: 2, ..Slips::default() };
+    assert_clean(&Locks { slips, ..locks }, revoke);
+}
+
+#[test]
+fn sessions_that_end_are_clean() {
+    for faults in [
+        Faults { lose: 1, ..NOTHING },
+        Faults { silent: 1, ..NOTHING },
+        Faults { lose: 1, contract: Contract { reopens: false, ..MENDED }, ..NOTHING },
+        Faults { crash: 1, contract: Contract { restarts: false, ..MENDED }, ..NOTHING },
+    ] {
+        assert_clean(&together(&[1, 0, 1], faults), Options::default());
+        assert_clean(&together(&[1, 1, 0], faults), Options::default());
+    }
+    assert_clean(&together(&[1, 0, 0], Faults { crash: 1, ..NOTHING }), Options::default());
+}
+
+#[test]
+fn locks_are_lent_by_rules_that_are_needed() {
+    let pair = apart(PAIR, &[1, 1, 0, 0], "shared a for 4ms; shared f for 4ms");
+    assert_breaks(Erratum::A1, &pair, ("progress", 15));
+    assert_breaks(Erratum::A2, &pair, ("progress", 8));
+    assert_breaks(Erratum::A19, &cyclic(3, &[1, 1, 1], GROUPS), ("progress", 6));
+    let unordered = any(pair, 0);
+    assert_breaks(Erratum::A8Ignored, &unordered, ("progress", 9));
+    assert_breaks(Erratum::A8Blind, &unordered, ("exclusion", 14));
+}
+
+#[test]
+fn loans_need_numbers() {
+    let three = apart(THREE, &[1, 1, 1, 0, 0], GROUPS);
+    assert_breaks(Erratum::A4, &three, ("exclusion", 22));
+    assert_breaks(Erratum::A5, &three, ("exclusion", 23));
+}
+
+#[test]
+fn exclusive_members_need_their_rules() {
+    let roles = "exclusive b for 1ms; exclusive b for 1ms; shared b for 5ms";
+    let locks = cyclic(3, &[1, 1, 1], roles);
+    assert_breaks(Erratum::A6, &locks, ("exclusion", 8));
+    assert_breaks(Erratum::A7, &locks, ("exclusion", 11));
+}
+
+#[test]
+fn processes_need_their_rules() {
+    let claims = "shared f for 4ms; shared a for 4ms";
+    let twice = any(apart(PAIR, &[2, 1, 0, 0], claims), 0);
+    assert_breaks(Erratum::A8Process, &twice, ("exclusion", 21));
+    let gone = Locks { gives_up: 1, ..any(cyclic(3, &[1, 0, 0], "shared f for 4ms"), 0) };
+    assert_breaks(Erratum::NoRefusal, &gone, ("vacancy", 7));
+    let repeated = any(cyclic(3, &[1, 1, 0], "shared f for 4ms; shared b for 4ms"), 1);
+    assert_breaks(Erratum::RepeatRefused, &repeated, ("exclusion", 13));
+}
+
+#[test]
+fn sessions_that_end_need_their_repairs() {
+    let locks = together(&[1, 0, 1], Faults { lose: 1, ..NOTHING });
+    assert_breaks(Erratum::HolderKept, &locks, ("vacancy", 10));
+    assert_breaks(Erratum::BothHalves, &locks, ("exclusion", 13));
+    assert_breaks(Erratum::StageKept, &locks, ("exclusion", 16));
+    assert_breaks(Erratum::FloorKept, &locks, ("fences grow", 14));
+    assert_breaks(Erratum::SharedFence, &locks, ("fences grow", 11));
+}

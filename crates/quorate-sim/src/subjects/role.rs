@@ -1,0 +1,169 @@
+//! The role lock, as the simulator drives it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_protocol::group::Group;
+use quorate_protocol::role::errata::{Erratum, Unrepaired};
+use quorate_protocol::role::{Claim, Grant, Message, Options, Overrun, Role, RoleLock};
+use quorate_protocol::{Fence, SessionNo, Ticket};
+use quorate_quorum::{QuorumSystem, SiteSet};
+
+use super::{Setting, Visitor, mutex, parse_switch, parse_time, switches};
+use crate::{Marks, Shape, Subject, Word};
+
+pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+    Ok(match options(settings)? {
+        (options, None) => visitor.visit::<RoleLock>(options),
+        (options, Some(erratum)) => visitor.visit::<Unrepaired>((options, erratum)),
+    })
+}
+
+/// The switches that are set, and the repair that is undone.
+pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), String> {
+    let mut options = Options::default();
+    let set = |name: &str, value: &str| {
+        match name {
+            "unordered" => options.unordered = parse_switch(name, value)?,
+            "extend" => options.extend = parse_switch(name, value)?,
+            "cap" if value == "off" => options.cap = None,
+            "cap" => options.cap = Some(parse_option_time(name, value)?),
+            "overrun" => options.overrun = parse_overrun(value)?,
+            "grace" => options.grace = parse_option_time(name, value)?,
+            _ => options.tc = parse_option_time(name, value)?,
+        }
+        Ok(())
+    };
+    let undone = switches(RoleLock::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
+    Ok((options, undone))
+}
+
+fn parse_overrun(value: &str) -> Result<Overrun, String> {
+    let found = Overrun::ALL.into_iter().find(|(name, _)| *name == value);
+    found.map(|(_, overrun)| overrun).ok_or_else(|| {
+        let known: Vec<&str> = Overrun::ALL.iter().map(|(name, _)| *name).collect();
+        format!("option overrun is `{}`, not `{value}`", known.join("` or `"))
+    })
+}
+
+fn parse_option_time(name: &str, value: &str) -> Result<Duration, String> {
+    let wrong = || format!("option {name} is a time as in `50ms`, not `{value}`");
+    parse_time(value).ok_or_else(wrong)
+}
+
+/// The role lock, whole or with a repair undone: only what a site is made of differs.
+macro_rules! subject {
+    ($lock:ty, $options:ty, $new:expr) => {
+        impl Subject for $lock {
+            const NAME: &'static str = "role";
+
+            const QUORUM: &'static str = "majority";
+
+            const ANY_ORDER: bool = true;
+
+            type Options = $options;
+
+            type Quorums = Arc<dyn QuorumSystem>;
+
+            fn quorums(shape: &Shape, _: &[Claim]) -> Result<Self::Quorums, String> {
+                mutex::quorums(shape)
+            }
+
+            fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
+                $new(*options)
+            }
+
+            fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+                parse_claim(words)
+            }
+
+            fn kind(message: &Message) -> &'static str {
+                message.kind()
+            }
+
+            fn is_for_arbiter(message: &Message) -> bool {
+                message.is_asked()
+            }
+
+            /// One stage at a time, and in it one exclusive member.
+            fn conflict(one: &Grant, other: &Grant) -> bool {
+                let exclusive = |grant: &Grant| grant.role == Role::Exclusive;
+                one.stage != other.stage || (exclusive(one) && exclusive(other))
+            }
+
+            fn fence(grant: &Grant) -> Fence {
+                grant.fence
+            }
+
+            /// Exclusive members have an order, also in one stage; shared ones only by stages.
+            fn marks(grant: &Grant) -> Marks {
+                match grant.role {
+                    Role::Shared => Marks { above: vec![], level: vec![0], own: vec![0] },
+                    Role::Exclusive => Marks { above: vec![1], level: vec![0], own: vec![1] },
+                }
+            }
+
+            fn stage_fence(grant: &Grant) -> Option<Fence> {
+                Some(grant.stage_fence)
+            }
+
+            fn vouch(quorums: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
+                quorums.is_quorum(sites)
+            }
+
+            /// Its host has the right from itself.
+            fn word(grant: &Grant) -> Option<Word> {
+                Some(Word { giver: grant.host(), lead: grant.stage, right: SessionNo(0) })
+            }
+
+            fn leads(&self) -> Vec<(Ticket, SiteSet)> {
+                self.leads().collect()
+            }
+
+            fn carry(quorums: &Self::Quorums, sites: &SiteSet) -> bool {
+                quorums.is_quorum(sites)
+            }
+
+            fn stays(grant: &Grant) -> Option<Duration> {
+                Some(grant.time)
+            }
+
+            fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
+                match words {
+                    ["group", name] => Ok(grant.group.name() == *name),
+                    _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
+                }
+            }
+        }
+    };
+}
+
+subject!(RoleLock, Options, RoleLock::new);
+subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(options, undone));
+
+/// `role exclusive a shared b c for 10ms` in scripts; the first word may be left out where it is
+/// clear what is meant.
+fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+    const EXPECTED: &str = "expected a role, groups and a time, as in `role shared a for 10ms`";
+    let [words @ .., "for", time] = words.strip_prefix(&["role"]).unwrap_or(words) else {
+        return Err(format!("a role is acquired for some time; {EXPECTED}"));
+    };
+    let time = parse_time(time).ok_or_else(|| format!("`{time}` is no time; {EXPECTED}"))?;
+    let (mut groups, mut role) = (BTreeMap::new(), None);
+    for word in words {
+        let spelt = Role::ALL.into_iter().find(|(name, _)| name == word);
+        if let Some((_, named)) = spelt {
+            role = Some(named);
+            continue;
+        }
+        let role = role.ok_or_else(|| format!("`{word}` is no role; {EXPECTED}"))?;
+        if groups.insert(Group::new(word), role).is_some() {
+            return Err(format!("group {word} is claimed twice; {EXPECTED}"));
+        }
+    }
+    if groups.is_empty() {
+        return Err(format!("a role is acquired with a group; {EXPECTED}"));
+    }
+    Ok(Claim { groups, time, hasty: false })
+}

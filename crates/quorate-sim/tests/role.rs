@@ -1,0 +1,275 @@
+//! What a role lock costs and how long it makes others wait, in the paper's world: groups that are
+//! also arbiters, one at each site, with cyclic quorums, and processes at sites of their own, so
+//! that every message of theirs counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_protocol::group::Group;
+use quorate_protocol::role::errata::{Erratum, Unrepaired};
+use quorate_protocol::role::{Claim, Grant, Message, Options, Role, RoleLock};
+use quorate_protocol::{ClaimId, SiteId, Tick, Ticket};
+use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
+use quorate_sim::random::{Delay, Outcome, Plan, Span, T, TimedObserver, run};
+use quorate_sim::{Claims, Event, Order, Quorums, Slips, Subject};
+
+/// What the note calls L, S, Y and I, and what happened to whom.
+#[derive(Default)]
+struct Ledger {
+    admissions: u64,
+    stages: BTreeSet<Ticket>,
+    yields: u64,
+    inquiries: u64,
+    messages: u64,
+    under_way: u64,
+    waiting: u64,
+    inside: u64,
+    /// The groups of the stages, in the order in which they began.
+    turns: Vec<Group>,
+    asked: BTreeMap<(SiteId, ClaimId), usize>,
+    foreign_most: usize,
+    /// When each stage is to end.
+    deadlines: BTreeMap<Ticket, Tick>,
+    overrun_most: u64,
+    quiet: u64,
+    /// The members of a quorum other than the group itself.
+    others: u64,
+}
+
+impl Ledger {
+    fn new(q: u64) -> Self {
+        Self { others: q - 1, ..Self::default() }
+    }
+
+    /// The exact count: total = 3 L + 3 (q - 1) S + 2 Y + I.
+    fn settle(&mut self) {
+        let Self { admissions, stages, yields, inquiries, others, .. } = self;
+        let stages = stages.len() as u64;
+        let total = 3 * *admissions + 3 * *others * stages + 2 * *yields + *inquiries;
+        assert_eq!(self.messages, total, "L {admissions}, S {stages}, Y {yields}, I {inquiries}");
+        self.quiet += 1;
+    }
+
+    fn send(&mut self, now: Tick, message: &Message) {
+        self.messages += 1;
+        self.under_way += 1;
+        match *message {
+            Message::RepRelGroup { .. } => self.yields += 1,
+            Message::RelGroup { .. } => self.inquiries += 1,
+            Message::RepProcess { pr, left, .. } => {
+                self.deadlines.insert(pr, now + left);
+            }
+            Message::LibGroup { pr, .. } => {
+                let deadline = self.deadlines.get(&pr).copied().unwrap_or(now);
+                self.overrun_most = self.overrun_most.max(now.0.saturating_sub(deadline.0));
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, who: (SiteId, ClaimId), grant: &Grant) {
+        (self.admissions, self.waiting, self.inside) =
+            (self.admissions + 1, self.waiting - 1, self.inside + 1);
+        let asked = self.asked.remove(&who).unwrap();
+        let foreign = self.turns[asked..].iter().filter(|group| **group != grant.group).count();
+        self.foreign_most = self.foreign_most.max(foreign);
+        if self.stages.insert(grant.stage) {
+            self.turns.push(grant.group.clone());
+        }
+    }
+
+    fn note<P>(&mut self, now: Tick, event: &Event<'_, P>)
+    where
+        P: Subject<Message = Message, Grant = Grant>,
+    {
+        match *event {
+            Event::Acquires(site, claim) => {
+                if (self.under_way, self.waiting, self.inside) == (0, 0, 0) {
+                    self.settle();
+                }
+                self.waiting += 1;
+                self.asked.insert((site, claim), self.turns.len());
+            }
+            Event::Sends { from, to, message } if from != to => self.send(now, message),
+            Event::Receives { from, to, .. } if from != to => self.under_way -= 1,
+            Event::Enters(site, claim, grant) => self.enter((site, claim), grant),
+            Event::Releases(..) => self.inside -= 1,
+            _ => {}
+        }
+    }
+}
+
+impl<P: Subject<Message = Message, Grant = Grant>> TimedObserver<P> for Ledger {
+    fn see(&mut self, now: Tick, _: usize, event: &Event<'_, P>) {
+        self.note(now, event);
+    }
+}
+
+/// Groups and arbiters at the first `m` sites, and so many processes, each at its own.
+fn cluster(m: usize, processes: usize) -> (Arc<dyn QuorumSystem>, u64) {
+    let cyclic = build(Kind::Cyclic, m).unwrap();
+    let own = |site| cyclic.pick_for(site, &SiteSet::full(m)).unwrap();
+    let q = own(SiteId::new(0)).len() as u64;
+    let own = SiteId::all(m).map(|site| Some(own(site)));
+    let listed = Listed::new(own.chain((0..processes).map(|_| None)).collect()).unwrap();
+    (Arc::new(listed), q)
+}
+
+/// A group for each of the first `m` sites, which hosts it.
+fn groups(m: usize, quorums: &Arc<dyn QuorumSystem>) -> Vec<Group> {
+    let shared = quorums.shared(SiteId::new(0));
+    let mut found: BTreeMap<SiteId, Group> = BTreeMap::new();
+    for number in 0.. {
+        let group = Group::new(&format!("g{number}"));
+        let host = RoleLock::host_of(&group, &shared).unwrap();
+        found.entry(host).or_insert(group);
+        if found.len() == m {
+            break;
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Every process asks for other groups in turn, each third time as an exclusive member; `several`
+/// groups at a time.
+fn claims(groups: &[Group], processes: usize, several: usize) -> Vec<Vec<Claim>> {
+    let claim = |process: usize, round: usize| {
+        let role = |place: usize| {
+            if (process + round + place).is_multiple_of(3) { Role::Exclusive } else { Role::Shared }
+        };
+        let group = |place: usize| groups[(process * 5 + round * 7 + place) % groups.len()].clone();
+        let time = Duration::from_millis((1 + (process * 3 + round * 5) % 8) as u64);
+        Claim {
+            groups: (0..several).map(|place| (group(place), role(place))).collect(),
+            time,
+            hasty: false,
+        }
+    };
+    (0..processes).map(|process| (0..6).map(|round| claim(process, round)).collect()).collect()
+}
+
+fn plan<P>(m: usize, processes: usize, several: usize, options: P::Options) -> (Plan<P>, u64)
+where
+    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+{
+    let (quorums, q) = cluster(m, processes);
+    let mut each = vec![claims(&groups(m, &quorums), 1, 1).remove(0); m];
+    each.extend(claims(&groups(m, &quorums), processes, several));
+    let mut requests = vec![0; m];
+    requests.resize(m + processes, 6);
+    let plan = Plan {
+        quorums,
+        options,
+        claims: Claims::each(each),
+        requests,
+        think: Span::UpTo(60 * T),
+        inside: Span::Fixed(1000 * T),
+        gives_up: 0,
+        delay: Delay::Constant,
+        skew: false,
+        order: Order::Fifo,
+        faults: None,
+        slips: Slips::default(),
+    };
+    (plan, q)
+}
+
+/// The worst of some runs.
+fn worst<P>(plan: &Plan<P>, q: u64, seeds: std::ops::Range<u64>) -> Ledger
+where
+    P: Subject<Claim = Claim, Message = Message, Grant = Grant>,
+{
+    let mut worst = Ledger::default();
+    for seed in seeds {
+        let mut ledger = Ledger::new(q);
+        let Outcome { tally, breach } = run(plan, seed, &mut ledger);
+        assert!(breach.is_none() && tally.unserved == 0, "seed {seed}: {breach:?}");
+        ledger.settle();
+        worst.foreign_most = worst.foreign_most.max(ledger.foreign_most);
+        worst.overrun_most = worst.overrun_most.max(ledger.overrun_most);
+        worst.quiet += ledger.quiet;
+        worst.admissions += ledger.admissions;
+        worst.turns.append(&mut ledger.turns);
+        worst.yields += ledger.yields;
+        worst.inquiries += ledger.inquiries;
+        worst.messages += ledger.messages;
+    }
+    worst
+}
+
+/// Reads the time of a way as the simulator has it.
+fn fair() -> Options {
+    Options { tc: Duration::from_nanos(T), ..Options::default() }
+}
+
+/// The count is exact, no stage outlives its budget, and others pass a bounded number of times.
+#[test]
+fn every_message_and_every_moment_is_accounted_for() {
+    for (m, seeds) in [(3, 0..40), (7, 0..20), (13, 0..10), (21, 0..6)] {
+        let (plan, q) = plan::<RoleLock>(m, 3 * m, 1, fair());
+        let Ledger { foreign_most, overrun_most, admissions, turns, yields, inquiries, .. } =
+            worst(&plan, q, seeds.clone());
+        let stages = turns.len();
+        println!(
+            "m {m}: L {admissions} S {stages} Y {yields} I {inquiries} foreign {foreign_most}"
+        );
+        assert_eq!(overrun_most, 0, "no stage outlives its budget");
+        assert!(foreign_most <= 2 * (m - 1), "{foreign_most} foreign stages of {m} groups");
+    }
+}
+
+/// With delays that vary and messages that overtake each other the count is as exact.
+#[test]
+fn the_count_is_exact_whatever_the_delays() {
+    for m in [3, 7, 13, 21] {
+        let (plan, q) = plan::<RoleLock>(m, 3 * m, 1, fair());
+        let plan = Plan { delay: Delay::Exponential, think: Span::UpTo(400 * T), ..plan };
+        let fifo = worst(&plan, q, 0..4);
+        let options = Options { unordered: true, ..fair() };
+        let plan = Plan { order: Order::Any { duplicates: 0 }, options, ..plan };
+        let any = worst(&plan, q, 0..4);
+        println!("m {m}: foreign {} in order, {} in any", fifo.foreign_most, any.foreign_most);
+        assert!(fifo.quiet + any.quiet > 8, "there are quiet moments on the way");
+        assert!(fifo.foreign_most.max(any.foreign_most) <= 2 * (m - 1));
+    }
+}
+
+/// A14: without the way there and back stages outlive their budget.
+#[test]
+fn costs_must_reckon_with_the_way() {
+    let (plan, q) = plan::<Unrepaired>(3, 9, 1, (fair(), Erratum::A14));
+    assert!(worst(&plan, q, 0..10).overrun_most > 0);
+}
+
+/// A request of several groups: 3 + 2 (|A| - 1) messages, and 2 for each admission that came late.
+#[test]
+fn several_groups_cost_two_messages_each() {
+    for several in [1, 2, 3] {
+        let (plan, _) = plan::<RoleLock>(7, 21, several, fair());
+        let (mut stages, mut entries) = (0, 0);
+        for seed in 0..5 {
+            let mut seen = Stages::default();
+            let Outcome { tally, breach } = run(&plan, seed, &mut seen);
+            assert!(breach.is_none() && tally.unserved == 0);
+            let of = |kind| tally.by_kind.get(kind).copied().unwrap_or_default();
+            let late = of("rep-process") - tally.entries;
+            let asked = several as u64 * tally.entries;
+            assert_eq!((of("req-process"), of("rel-process")), (asked, asked + late));
+            (stages, entries) = (stages + seen.0.len() as u64, entries + tally.entries);
+        }
+        println!("{several} groups: {entries} admissions in {stages} stages");
+    }
+}
+
+/// The stages that had members.
+#[derive(Default)]
+struct Stages(BTreeSet<Ticket>);
+
+impl TimedObserver<RoleLock> for Stages {
+    fn see(&mut self, _: Tick, _: usize, event: &Event<'_, RoleLock>) {
+        if let Event::Enters(_, _, grant) = event {
+            self.0.insert(grant.stage);
+        }
+    }
+}

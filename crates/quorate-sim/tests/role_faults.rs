@@ -1,0 +1,68 @@
+//! Random runs of the role lock in which sessions end and sites crash, and what breaks in them
+//! without a repair.
+
+use std::sync::Arc;
+
+use quorate_protocol::role::errata::{Erratum, Unrepaired};
+use quorate_protocol::role::{Claim, Options, RoleLock};
+use quorate_quorum::{Kind, QuorumSystem, build};
+use quorate_sim::random::{Delay, Plan, Span, T, run};
+use quorate_sim::{Breach, Claims, Contract, Faults, Order, Slips, Subject, Unwatched};
+
+/// Three sites, or five, whose callers claim one group or either of two.
+fn plan<P>(n: usize, options: P::Options) -> Plan<P>
+where
+    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+{
+    let claim = |text: &str| P::parse_claim(&text.split_whitespace().collect::<Vec<_>>()).unwrap();
+    let claims = [
+        ["exclusive b for 4ms", "shared f b for 3ms"],
+        ["shared f for 2ms", "exclusive f b for 1ms"],
+        ["shared a for 5ms", "exclusive a shared b for 2ms"],
+    ];
+    let contract = Contract { reopens: true, restarts: true, fence_block: 2 };
+    Plan {
+        quorums: build(Kind::Majority, n).unwrap(),
+        options,
+        claims: Claims::each(claims.map(|claims| claims.map(claim).to_vec()).to_vec()),
+        requests: vec![3; n],
+        think: Span::UpTo(10 * T),
+        inside: Span::UpTo(3 * T),
+        gives_up: 2,
+        delay: Delay::Exponential,
+        skew: false,
+        order: Order::Fifo,
+        faults: Some(Faults { lose: 5, silent: 3, crash: 2, contract }),
+        slips: Slips::default(),
+    }
+}
+
+/// The first property that breaks in runs with these seeds.
+fn first_breach(undone: Erratum, seeds: u64) -> Option<Breach> {
+    let plan = plan::<Unrepaired>(3, (Options::default(), undone));
+    (0..seeds).find_map(|seed| run(&plan, seed, &mut Unwatched).breach)
+}
+
+#[test]
+fn faults_are_survived() {
+    for n in [3, 5] {
+        let plan = plan::<RoleLock>(n, Options::default());
+        for seed in 0..600 {
+            let outcome = run(&plan, seed, &mut Unwatched);
+            assert!(outcome.breach.is_none(), "seed {seed}: {:?}", outcome.breach);
+            assert_eq!(outcome.tally.unserved, 0, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_a_small_search_does_not_reach_is_needed_too() {
+    for (undone, property, seeds) in [
+        (Erratum::NoQuarantine, "exclusion", 4000),
+        (Erratum::CeilVolatile, "fences grow", 400),
+        (Erratum::NoRecheck, "progress", 4000),
+    ] {
+        let breach = first_breach(undone, seeds).expect("the repair is needed");
+        assert_eq!(breach.property, property, "{undone}: {breach}");
+    }
+}
