@@ -199,8 +199,8 @@ fn groups_are_never_mixed_whatever_happens() {
     }
 }
 
-/// Members are inside on the word of the site that hosts their stage. Some stay for longer than they
-/// say, and are told to leave or tolerated.
+/// Members are inside on the word of the site that hosts their stage. Some stay for longer than
+/// they say, and are told to leave or tolerated.
 #[test]
 fn roles_are_never_mixed_whatever_happens() {
     for overrun in [Overrun::Tolerate, Overrun::Revoke] {
