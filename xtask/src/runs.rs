@@ -58,7 +58,7 @@ pub(crate) const QUICK: &[&str] = &[
     "check role --site --requests 1,1,0 --claims 'exclusive f for 4ms; shared b for 4ms' \
      --budget lose=1",
     "sim random --protocol role --sites 5 --at-once 2 --requests 4 --gives-up 3 \
-     --claims 'exclusive b shared f for 3ms; shared f for 2ms; exclusive a for 5ms; shared b for 4ms' \
+     --claims 'exclusive b shared f for 3ms; shared f for 2ms; exclusive a for 5ms' \
      --budget lose=6,silent=4,crash=2 --runs 3000",
     "sim random --protocol role --sites 13 --quorum cyclic --at-once 3 --requests 6 --runs 300 \
      --claims 'exclusive b for 3ms; shared f for 2ms; exclusive a for 5ms; shared i for 4ms' \
