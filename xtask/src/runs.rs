@@ -48,6 +48,21 @@ pub(crate) const QUICK: &[&str] = &[
      --budget lose=5,silent=3,crash=2 --runs 5000",
     "sim random --protocol group --sites 7 --quorum plane --requests 3 --claims 'a; a b; b c' \
      --runs 2000",
+    // Roles: groups that compete, messages in any order and twice, several groups; then sessions.
+    "check role --sites 4 --quorum cyclic \
+     --claims 'shared b for 4ms; shared f for 4ms; exclusive i for 2ms; shared a for 1ms'",
+    "check role --quorum cyclic --claims 'shared f for 4ms; shared a for 4ms; exclusive b for 2ms' \
+     --order any --option unordered=on --budget duplicate=1",
+    "check role --quorum cyclic --gives-up 2 --order any --option unordered=on \
+     --claims 'exclusive f for 4ms; shared b for 4ms; exclusive b for 2ms'",
+    "check role --site --requests 1,1,0 --claims 'exclusive f for 4ms; shared b for 4ms' \
+     --budget lose=1",
+    "sim random --protocol role --sites 5 --at-once 2 --requests 4 --gives-up 3 \
+     --claims 'exclusive b shared f for 3ms; shared f for 2ms; exclusive a for 5ms' \
+     --budget lose=6,silent=4,crash=2 --runs 3000",
+    "sim random --protocol role --sites 13 --quorum cyclic --at-once 3 --requests 6 --runs 300 \
+     --claims 'exclusive b for 3ms; shared f for 2ms; exclusive a for 5ms; shared i for 4ms' \
+     --order any --option unordered=on --budget duplicate=20",
     // More goes wrong than can be searched: sessions end, sites crash, and come back or not.
     "sim random --sites 3 --requests 3 --gives-up 2 --budget lose=5,silent=3,crash=2 --runs 20000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 10000",
@@ -95,6 +110,26 @@ pub(crate) const DEEP: &[&str] = &[
      --think ..4 --inside ..60 --budget lose=20,silent=20,crash=2 --runs 50000",
     "sim random --protocol group --sites 9 --quorum grid --requests 3 --gives-up 3 \
      --claims 'a, a b; b, b c; a b, b' --budget lose=5,silent=3,crash=2 --runs 20000",
+    // Roles, where quick searches leave off.
+    "check role --sites 4 --quorum cyclic \
+     --claims 'shared f for 4ms; shared i for 4ms; exclusive a for 2ms; shared b for 1ms'",
+    "check role --quorum cyclic --order any --option unordered=on --budget duplicate=2 \
+     --claims 'exclusive f for 4ms; shared b for 4ms; exclusive b for 2ms'",
+    "check role --requests 2,2,1 \
+     --claims 'exclusive b shared f for 4ms; shared f b for 4ms; exclusive b for 2ms'",
+    "check role --site --claims 'exclusive f for 4ms; shared b for 4ms; exclusive b for 2ms' \
+     --budget lose=1",
+    "check role --site --requests 1,1,0 --claims 'exclusive f for 4ms; shared b for 4ms' \
+     --budget lose=1,silent=1",
+    "check role --site --requests 1,1,0 --claims 'exclusive f for 4ms; shared b for 4ms' \
+     --budget crash=1",
+    "sim random --protocol role --sites 3 --requests 3 --gives-up 2 \
+     --claims 'exclusive b for 4ms, shared f b for 3ms; shared f for 2ms, exclusive f b for 1ms; \
+     shared a for 5ms, exclusive a shared b for 2ms' \
+     --budget lose=5,silent=3,crash=2 --runs 200000",
+    "sim random --protocol role --sites 21 --quorum cyclic --at-once 3 --requests 9 --runs 10000 \
+     --claims 'exclusive b for 3ms; shared f for 2ms; exclusive a for 5ms; shared i for 4ms' \
+     --order any --option unordered=on --budget duplicate=20",
     // Sessions that are lost and fall silent; a site that crashes and returns. The last two have
     // 84 and 76 million states: six and twelve minutes, and 3 GB each.
     "check mutex --site --requests 2,1,1 --budget lose=1",

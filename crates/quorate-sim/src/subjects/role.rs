@@ -27,8 +27,7 @@ pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>)
         match name {
             "unordered" => options.unordered = parse_switch(name, value)?,
             "extend" => options.extend = parse_switch(name, value)?,
-            "cap" if value == "off" => options.cap = None,
-            "cap" => options.cap = Some(parse_option_time(name, value)?),
+            "cap" => options.cap = parse_cap(value)?,
             "overrun" => options.overrun = parse_overrun(value)?,
             "grace" => options.grace = parse_option_time(name, value)?,
             _ => options.tc = parse_option_time(name, value)?,
@@ -37,6 +36,14 @@ pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>)
     };
     let undone = switches(RoleLock::NAME, &Options::NAMES, settings, Erratum::all(), set)?;
     Ok((options, undone))
+}
+
+fn parse_cap(value: &str) -> Result<Option<Duration>, String> {
+    match (value, parse_time(value)) {
+        ("off", _) => Ok(None),
+        (_, Some(cap)) => Ok(Some(cap)),
+        (_, None) => Err(format!("option cap is `off` or a time as in `50ms`, not `{value}`")),
+    }
 }
 
 fn parse_overrun(value: &str) -> Result<Overrun, String> {
