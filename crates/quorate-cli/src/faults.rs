@@ -82,6 +82,14 @@ impl FaultArgs {
         }
     }
 
+    /// Refuses what a protocol cannot follow that knows only the world of its paper.
+    pub(crate) fn refuse<P: Subject>(&self) -> Result<(), String> {
+        match self.given().filter(|_| P::IDEAL) {
+            Some(flag) => Err(format!("{flag}: {} knows no faults; leave it out", P::NAME)),
+            None => Ok(()),
+        }
+    }
+
     /// The first of these flags that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [

@@ -1,0 +1,13 @@
+//! The laboratory: algorithms of the literature, driven and judged like our own protocols.
+//!
+//! A mutual exclusion algorithm is a small value that implements [`Algorithm`]; [`Baseline`] makes
+//! a protocol of it. [`visit`] finds all of them by name, and our own protocols too.
+
+mod algorithm;
+mod baseline;
+pub mod baselines;
+mod catalogue;
+
+pub use algorithm::{Algorithm, Desk, EVERYBODY, Place};
+pub use baseline::{Baseline, Sealed};
+pub use catalogue::{All, BASELINES, protocols, visit};
