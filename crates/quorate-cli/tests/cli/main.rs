@@ -1,5 +1,6 @@
 //! The `quorate` command as a shell sees it: what it prints, and how it exits.
 
+mod baselines;
 mod bench;
 mod check;
 mod crowd;
