@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod crowd;
 mod faults;
+mod lab;
 mod lock;
 mod quorum;
 mod random;
