@@ -63,6 +63,17 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --protocol role --sites 13 --quorum cyclic --at-once 3 --requests 6 --runs 300 \
      --claims 'exclusive b for 3ms; shared f for 2ms; exclusive a for 5ms; shared i for 4ms' \
      --order any --option unordered=on --budget duplicate=20",
+    // Baselines, which know the papers' world only.
+    "check lamport --sites 3 --requests 2,1,1",
+    "check ricart-agrawala --sites 3 --requests 2",
+    "check maekawa --sites 3 --quorum majority --requests 2",
+    "check suzuki-kasami --sites 3 --requests 2",
+    "check singhal-heuristic --sites 4",
+    "check raymond --sites 3 --requests 3",
+    "check singhal-dynamic --sites 3 --requests 2",
+    "check joung --quorum quorums/two-of-three-6.txt --claims 'a; a; a; a; b; a b'",
+    "sim random --protocol joung --sites 5 --requests 3 --claims 'a; b; a b; a; b c' --runs 2000",
+    "sim random --protocol maekawa --sites 9 --requests 4 --runs 1000",
     // More goes wrong than can be searched: sessions end, sites crash, and come back or not.
     "sim random --sites 3 --requests 3 --gives-up 2 --budget lose=5,silent=3,crash=2 --runs 20000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 10000",
@@ -130,6 +141,15 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --protocol role --sites 21 --quorum cyclic --at-once 3 --requests 9 --runs 10000 \
      --claims 'exclusive b for 3ms; shared f for 2ms; exclusive a for 5ms; shared i for 4ms' \
      --order any --option unordered=on --budget duplicate=20",
+    // Baselines, where quick searches leave off.
+    "check ricart-agrawala --sites 4",
+    "check maekawa --sites 4",
+    "check raymond --sites 7",
+    "check suzuki-kasami --sites 4",
+    "check singhal-dynamic --sites 4",
+    "sim random --protocol maekawa --sites 13 --quorum plane --requests 4 --runs 50000 --skew",
+    "sim random --protocol joung --quorum parallel --sites 25 --requests 3 \
+     --claims 'a, a b; b; b c' --runs 20000",
     // Sessions that are lost and fall silent; a site that crashes and returns. The last two have
     // 84 and 76 million states: six and twelve minutes, and 3 GB each.
     "check mutex --site --requests 2,1,1 --budget lose=1",

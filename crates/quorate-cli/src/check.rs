@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use quorate_check::{Limits, Report, Space, Trace, check, explore};
-use quorate_sim::{Breach, Subject, Visitor, properties, visit};
+use quorate_lab::visit;
+use quorate_sim::{Breach, Subject, Visitor, properties};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Failure, Verdict, say};
@@ -56,6 +57,7 @@ Examples:
   quorate check mutex --option undo=E1    the paper as printed: see it break
   quorate check mutex --site --budget lose=1    any one session may be lost
   quorate check pool --claims '2 of 2; 1 of 2'    sites 1 and 3 claim both units, site 2 one
+  quorate check maekawa --sites 4    a baseline of the literature; docs/lab.md lists them
 
 Exit status: 0 clean and complete, 1 a property broke, 2 bad input, 3 not complete.";
 

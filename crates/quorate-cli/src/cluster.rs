@@ -91,6 +91,7 @@ impl ClusterArgs {
         sites: usize,
         requests: u32,
     ) -> Result<Resolved<P>, Failure> {
+        self.refuse_faults::<P>()?;
         let claims = self.claims::<P>()?;
         let quorum = self.quorum.as_deref().unwrap_or(P::QUORUM);
         let all: Vec<P::Claim> = claims.iter().cloned().collect();
@@ -108,6 +109,18 @@ impl ClusterArgs {
             args: self.clone(),
         };
         Ok((cluster, quorums, claims))
+    }
+
+    /// A protocol that knows only the world of its paper cannot follow these flags.
+    fn refuse_faults<P: Subject>(&self) -> Result<(), Failure> {
+        let given = [("--site", self.site), ("--gives-up", self.gives_up > 0)];
+        match given.into_iter().find(|(_, given)| P::IDEAL && *given) {
+            Some((flag, _)) => {
+                let why = "its paper knows no sessions, and nobody gives up; leave it out";
+                Err(format!("{flag} {}: {why}", P::NAME).into())
+            }
+            None => Ok(()),
+        }
     }
 
     /// What callers claim.

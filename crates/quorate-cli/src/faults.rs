@@ -124,6 +124,14 @@ impl FaultArgs {
         budget.strikes() && !own || self.no_reopen || self.no_restart
     }
 
+    /// Refuses what a protocol cannot follow that knows only the world of its paper.
+    pub(crate) fn refuse<P: Subject>(&self) -> Result<(), String> {
+        match self.given().filter(|_| P::IDEAL) {
+            Some(flag) => Err(format!("{flag}: {} knows no faults; leave it out", P::NAME)),
+            None => Ok(()),
+        }
+    }
+
     /// The first of these flags that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [

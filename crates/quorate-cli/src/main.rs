@@ -7,6 +7,7 @@ mod cluster;
 mod faults;
 mod figures;
 mod hush;
+mod lab;
 mod paint;
 mod progress;
 mod quorum;
@@ -45,6 +46,9 @@ enum Command {
     /// Shows quorum systems
     #[command(subcommand)]
     Quorum(quorum::Quorum),
+    /// Makes experiments: what papers claim, and what was measured
+    #[command(subcommand)]
+    Lab(lab::Lab),
     Bench(bench::Bench),
     Completions(run::shell::Completions),
     Man(run::shell::Man),
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         Command::Sim(sim) => sim.run(),
         Command::Check(check) => check.run(),
         Command::Quorum(quorum) => quorum.run(),
+        Command::Lab(lab) => lab.run(),
         Command::Up(up) => up.run(),
         Command::Lock(lock) => lock.run(),
         Command::Ls(ls) => ls.run(),

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::measure::{self, LoadBounds};
-use crate::price::nearest;
 use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// A quorum system whose sites are groups, each with a quorum system of its own.
@@ -64,9 +63,22 @@ impl Composed {
 
     /// Sites of a group, as the group numbers them.
     fn inside(&self, group: usize, set: &SiteSet) -> SiteSet {
-        let sites = self.sites(group).enumerate();
-        let inside = sites.filter(|(_, at)| set.contains(SiteId::new(*at)));
+        let sites = self.sites(group);
+        if set.contains_range(sites.clone()) {
+            return SiteSet::full(sites.len());
+        }
+        let inside = sites.enumerate().filter(|(_, at)| set.contains(SiteId::new(*at)));
         inside.map(|(place, _)| SiteId::new(place)).collect()
+    }
+
+    /// The groups inside which `set` has a quorum.
+    fn won(&self, set: &SiteSet) -> SiteSet {
+        let won = |group: &SiteId| {
+            let group = group.index();
+            set.contains_range(self.sites(group))
+                || self.groups[group].is_quorum(&self.inside(group, set))
+        };
+        SiteId::all(self.groups.len()).filter(won).collect()
     }
 
     /// Sites of a group, as the cluster numbers them.
@@ -101,21 +113,6 @@ impl Composed {
             self.of_each(groups.clone(), more)
         }))
     }
-
-    /// The own quorum of `site`: the group's own quorum of groups, and in each of these that of the
-    /// site in its place.
-    fn own(&self, site: SiteId) -> Option<SiteSet> {
-        let home = self.group_of(site);
-        let place = site.index() - self.first[home];
-        let groups = self.outer.pick_for(SiteId::new(home), &SiteSet::full(self.groups.len()))?;
-        let mut own = SiteSet::new();
-        for group in groups.iter().map(SiteId::index) {
-            let n = self.groups[group].n();
-            let quorum = self.groups[group].pick_for(SiteId::new(place % n), &SiteSet::full(n))?;
-            own.extend_from(&self.outside(group, &quorum).collect());
-        }
-        Some(own)
-    }
 }
 
 impl QuorumSystem for Composed {
@@ -128,11 +125,7 @@ impl QuorumSystem for Composed {
     }
 
     fn is_quorum(&self, set: &SiteSet) -> bool {
-        let won = |group: &SiteId| {
-            let group = group.index();
-            self.groups[group].is_quorum(&self.inside(group, set))
-        };
-        self.outer.is_quorum(&SiteId::all(self.groups.len()).filter(won).collect())
+        self.outer.is_quorum(&self.won(set))
     }
 
     fn quorums(&self) -> Box<dyn Iterator<Item = SiteSet> + '_> {
@@ -168,11 +161,25 @@ impl QuorumSystem for Composed {
         Some(members.collect())
     }
 
+    /// The quorum of groups that the site's group picks among those that can win, and in each of
+    /// these the quorum that the site in its place picks. So a failure inside a group changes
+    /// nothing elsewhere.
     fn pick_for(&self, site: SiteId, live: &SiteSet) -> Option<SiteSet> {
         if site.index() >= self.n() {
             return None;
         }
-        nearest(self, site, self.own(site)?, live)
+        let home = self.group_of(site);
+        let place = site.index() - self.first[home];
+        let groups = self.outer.pick_for(SiteId::new(home), &self.won(live))?;
+        let mut picked = SiteSet::new();
+        for group in groups.iter().map(SiteId::index) {
+            let place = SiteId::new(place % self.groups[group].n());
+            let quorum = self.groups[group].pick_for(place, &self.inside(group, live))?;
+            for member in self.outside(group, &quorum) {
+                picked.insert(member);
+            }
+        }
+        Some(picked)
     }
 
     fn transversal(&self, costs: &[u64]) -> Result<u64, QuorumError> {

@@ -4,7 +4,7 @@ use crate::SITES_MAX;
 use crate::field::Field;
 
 /// For these orders: sets of order + 1 residues modulo order² + order + 1 of which any two
-/// neighbouring rotations meet in one residue. Those of other orders are computed.
+/// neighbouring rotations meet in one residue. [`singer`] computes those of others.
 const PERFECT: [(usize, &[usize]); 9] = [
     (2, &[0, 1, 3]),
     (3, &[0, 1, 3, 9]),
@@ -15,6 +15,24 @@ const PERFECT: [(usize, &[usize]); 9] = [
     (9, &[0, 1, 3, 9, 27, 49, 56, 61, 77, 81]),
     (11, &[0, 1, 3, 12, 20, 34, 38, 81, 88, 94, 104, 109]),
     (16, &[0, 1, 3, 7, 15, 31, 63, 90, 116, 127, 136, 181, 194, 204, 233, 238, 255]),
+];
+
+/// For each constant c: the other orders in which the map of [`singer`] passes all points with it.
+const CUBICS: [(usize, &[usize]); 14] = [
+    (1, &[29, 41, 47, 71, 131, 179, 197, 233, 239]),
+    (2, &[17, 37, 139, 151, 211, 256]),
+    (3, &[31, 83, 127, 157, 163, 251]),
+    (4, &[13, 19, 23, 61, 79, 81, 89, 101, 149, 193, 199, 227, 243]),
+    (5, &[25, 97, 103, 113, 137, 173, 229]),
+    (6, &[32, 64]),
+    (7, &[43, 125, 191]),
+    (8, &[49, 53, 59, 128]),
+    (9, &[27, 107, 223]),
+    (10, &[109, 241]),
+    (11, &[167, 181]),
+    (13, &[67, 121]),
+    (14, &[73]),
+    (17, &[169]),
 ];
 
 /// The largest order whose plane has no more points than a cluster may have sites.
@@ -35,7 +53,10 @@ pub(crate) fn order_for(n: usize) -> usize {
 pub(crate) fn perfect(order: usize) -> Vec<usize> {
     match PERFECT.iter().find(|row| row.0 == order) {
         Some((_, set)) => set.to_vec(),
-        None => singer(&Field::new(order).expect("a plane is built over a field")),
+        None => {
+            let cubic = CUBICS.iter().find(|row| row.1.contains(&order));
+            singer(order, cubic.expect("every order of a cluster's plane has its cubic").0)
+        }
     }
 }
 
@@ -52,36 +73,27 @@ pub(crate) fn is_prime_power(order: usize) -> bool {
 /// lead from one point through all others in a circle. The points of a line, numbered along that
 /// circle, are a perfect difference set.
 ///
-/// The map is x ↦ x·t modulo a cubic, t³ = c₀ + c₁t + c₂t²; a few cubics are tried until one passes
-/// all points. The line is the one without a t² part.
-fn singer(field: &Field) -> Vec<usize> {
-    let q = field.order();
-    for cubic in (1..q * q * q).map(|all| [all % q, all / q % q, all / q / q]) {
-        if let Some(line) = circle(field, cubic) {
-            return line;
-        }
+/// The map is x ↦ x·t modulo the cubic t³ = c + t, with the c of [`CUBICS`]; the line is the one
+/// without a t² part. From one point to the next but two that part becomes c times itself and its
+/// successor, so that it can be followed alone.
+fn singer(order: usize, c: usize) -> Vec<usize> {
+    match Field::new(order).filter(|field| !field.is_prime()) {
+        None => zeros(order, |part, next| (c * part + next) % order),
+        Some(field) => zeros(order, |part, next| field.add(field.mul(c, part), next)),
     }
-    unreachable!("a primitive cubic exists over every field")
 }
 
-/// The numbers of the points on one line, if the map of this cubic passes all points.
-fn circle(field: &Field, cubic: [usize; 3]) -> Option<Vec<usize>> {
-    if cubic[0] == 0 {
-        return None; // the map is not invertible
-    }
-    let mut line = Vec::with_capacity(field.order() + 1);
-    let [mut x, mut y, mut z] = [1, 0, 0];
-    for number in 0..points(field.order()) {
-        if number > 0 && y == 0 && z == 0 {
-            return None; // back at the first point too early
+/// Where the sequence 0, 0, 1, … has its zeros, up to the number of points.
+fn zeros(order: usize, third: impl Fn(usize, usize) -> usize) -> Vec<usize> {
+    let mut parts = [0, 0, 1];
+    let mut zeros = Vec::with_capacity(order + 1);
+    for number in 0..points(order) {
+        if parts[0] == 0 {
+            zeros.push(number);
         }
-        if z == 0 {
-            line.push(number);
-        }
-        let wrapped = cubic.map(|part| field.mul(part, z));
-        [x, y, z] = [wrapped[0], field.add(x, wrapped[1]), field.add(y, wrapped[2])];
+        parts = [parts[1], parts[2], third(parts[0], parts[1])];
     }
-    (y == 0 && z == 0).then_some(line)
+    zeros
 }
 
 #[cfg(test)]
@@ -90,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_difference_occurs_once() {
-        for order in (2..80).filter(|order| order_for(points(*order)) == *order) {
+        for order in (2..=256).filter(|order| is_prime_power(*order)) {
             let (set, n) = (perfect(order), points(order));
             assert_eq!(set[..2], [0, 1], "order {order}");
             let mut times = vec![0; n];

@@ -41,6 +41,11 @@ impl Field {
         self.order
     }
 
+    /// Whether sums and products are those of whole numbers, modulo the order.
+    pub(crate) fn is_prime(&self) -> bool {
+        self.order == self.prime
+    }
+
     pub(crate) fn add(&self, a: usize, b: usize) -> usize {
         add(self.prime, a, b)
     }

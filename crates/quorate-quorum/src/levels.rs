@@ -1,9 +1,13 @@
 //! Systems of two and more levels, for any number of sites.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::rows::shares;
 use crate::{Composed, Grid, QuorumError, QuorumSystem, Threshold, Weighted, check_sites};
+
+/// A system in the place of a site.
+type Part = Arc<dyn QuorumSystem>;
 
 /// Groups up to this size are not divided further.
 const GROUP_MAX: usize = 5;
@@ -21,13 +25,24 @@ impl Composed {
     /// `n` is 0 or above [`SITES_MAX`](crate::SITES_MAX).
     pub fn hierarchy(n: usize) -> Result<Self, QuorumError> {
         check_sites(n)?;
+        Self::hierarchy_of(n, &mut BTreeMap::new())
+    }
+
+    /// The hierarchy of `n`, with equal parts built once.
+    fn hierarchy_of(n: usize, built: &mut BTreeMap<usize, Part>) -> Result<Self, QuorumError> {
         if n <= GROUP_MAX {
             return Self::new("hqc", Arc::new(Threshold::majority(1)?), vec![group(n)?]);
         }
-        let parts = thirds(n).map(|part| -> Result<Arc<dyn QuorumSystem>, QuorumError> {
-            if part <= GROUP_MAX { group(part) } else { Ok(Arc::new(Self::hierarchy(part)?)) }
-        });
-        let parts = parts.into_iter().collect::<Result<_, _>>()?;
+        let mut part = |n: usize| -> Result<Part, QuorumError> {
+            if let Some(part) = built.get(&n) {
+                return Ok(Arc::clone(part));
+            }
+            let part =
+                if n <= GROUP_MAX { group(n)? } else { Arc::new(Self::hierarchy_of(n, built)?) };
+            built.insert(n, Arc::clone(&part));
+            Ok(part)
+        };
+        let parts = thirds(n).into_iter().map(&mut part).collect::<Result<_, _>>()?;
         Self::new("hqc", Arc::new(Threshold::majority(3)?), parts)
     }
 
@@ -66,7 +81,7 @@ impl Composed {
 }
 
 /// The majorities of a group; where they would allow ties, the first site has two votes.
-fn group(n: usize) -> Result<Arc<dyn QuorumSystem>, QuorumError> {
+fn group(n: usize) -> Result<Part, QuorumError> {
     if n.is_multiple_of(2) {
         return Ok(Arc::new(Weighted::without_ties(n)?));
     }

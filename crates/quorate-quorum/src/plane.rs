@@ -2,7 +2,7 @@
 
 use crate::difference::{ORDER_MAX, is_prime_power, order_for, perfect, points};
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::{DEAD, nearest};
+use crate::price::DEAD;
 use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sites};
 
 /// The lines of a projective plane whose points are the sites (Maekawa 1985).
@@ -29,14 +29,17 @@ pub struct Plane {
     base: Vec<usize>,
     /// How many points, and lines, the plane has: n or more.
     points: usize,
+    /// Which lines the minimal form has, unless it has all of them.
+    fewer: Option<Fewer>,
+}
+
+/// The lines of a folded plane in which some lines contain others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fewer {
     /// The lines of the minimal form.
     lines: Vec<usize>,
     /// The line of each site.
     own: Vec<usize>,
-    /// For each line of a folded plane the sites that play several of its points, once for each
-    /// point too many.
-    twice: Vec<Vec<SiteId>>,
-    sizes: (usize, usize),
 }
 
 impl Plane {
@@ -48,19 +51,12 @@ impl Plane {
     pub fn new(n: usize) -> Result<Self, QuorumError> {
         check_sites(n)?;
         let order = order_for(n);
-        let points = points(order);
-        let sizes = (order + 1, order + 1);
-        let all: Vec<_> = (0..points).collect();
-        let own = all[..n].to_vec();
-        let (base, twice) = (perfect(order), Vec::new());
-        let mut plane = Self { n, base, points, lines: all, own, twice, sizes };
-        if n < points {
-            plane.lines = plane.minimal();
-            plane.own = plane.owners();
-            plane.twice = plane.played_twice();
-            let sizes = plane.lines.iter().map(|line| order + 1 - plane.twice[*line].len());
-            let least = sizes.clone().min().expect("a plane has lines");
-            plane.sizes = (least, sizes.max().unwrap_or(least));
+        let mut plane = Self { n, base: perfect(order), points: points(order), fewer: None };
+        if plane.is_crowded() {
+            let lines = plane.minimal();
+            if lines.len() < plane.points {
+                plane.fewer = Some(Fewer { own: plane.owners(&lines), lines });
+            }
         }
         Ok(plane)
     }
@@ -88,14 +84,61 @@ impl Plane {
         self.points_of(line).map(|point| SiteId::new(point % self.n))
     }
 
-    /// See `twice`.
-    fn played_twice(&self) -> Vec<Vec<SiteId>> {
-        let mut last_line = vec![usize::MAX; self.n];
-        let mut seen = |line: usize, site: SiteId| {
-            std::mem::replace(&mut last_line[site.index()], line) == line
+    /// Whether all sites of a line are in `set`.
+    fn is_inside(&self, line: usize, set: &SiteSet) -> bool {
+        self.sites_of(line).all(|site| set.contains(site))
+    }
+
+    /// The lines of the minimal form, in order.
+    fn lines(&self) -> impl Iterator<Item = usize> + '_ {
+        let all = if self.fewer.is_none() { 0..self.points } else { 0..0 };
+        self.fewer.iter().flat_map(|fewer| fewer.lines.iter().copied()).chain(all)
+    }
+
+    /// Whether a line is in the minimal form.
+    fn is_left(&self, line: usize) -> bool {
+        self.fewer.as_ref().is_none_or(|fewer| fewer.lines.binary_search(&line).is_ok())
+    }
+
+    /// The line of a site; where all lines are left, the one with its number.
+    fn own(&self, site: SiteId) -> usize {
+        self.fewer.as_ref().map_or(site.index(), |fewer| fewer.own[site.index()])
+    }
+
+    /// Whether a line may have all its points but one among those played by sites that play
+    /// several; only such a line can lie inside another.
+    ///
+    /// Those points are neighbours in the circle of all points, and a line is a rotation of `base`:
+    /// what it leaves out between two of its points, or three, must be as long as the rest of
+    /// the circle. Large planes have no such line, and need not be searched for one.
+    fn is_crowded(&self) -> bool {
+        let shared = 2 * (self.points - self.n);
+        let at = |place: usize| {
+            self.base[place % self.base.len()] + place / self.base.len() * self.points
         };
-        let of = |line: usize| self.sites_of(line).filter(|site| seen(line, *site)).collect();
-        (0..self.points).map(of).collect()
+        let gap = |place: usize| at(place + 2) - at(place);
+        shared > 0
+            && (shared >= self.points
+                || (0..self.base.len()).any(|place| gap(place) > self.points - shared))
+    }
+
+    /// The sites that play several points of a line, once for each point too many, as a function
+    /// of the line.
+    ///
+    /// Such points are n apart. Every distance occurs once in a line, so that there is one site at
+    /// most, unless so few play the plane that distances of 2n matter too.
+    fn played_twice(&self) -> impl Fn(usize) -> Vec<SiteId> + '_ {
+        let shared = self.points - self.n;
+        let is_first = |point: &usize| self.base.contains(&((*point + self.n) % self.points));
+        let first = self.base.iter().copied().find(|point| shared > 0 && is_first(point));
+        move |line| {
+            if shared > self.n {
+                let mut seen = SiteSet::new();
+                return self.sites_of(line).filter(|site| !seen.insert(*site)).collect();
+            }
+            let point = first.map(|point| (point + line) % self.points);
+            point.filter(|point| *point < shared).map(SiteId::new).into_iter().collect()
+        }
     }
 
     /// A value of each point, twice around: the points of line i are then `base` from i on.
@@ -139,9 +182,9 @@ impl Plane {
     /// still free, else any; and if there is none, a line inside its own by number.
     ///
     /// From the last site down, this finds different lines for all sites wherever there are enough.
-    fn owners(&self) -> Vec<usize> {
+    fn owners(&self, lines: &[usize]) -> Vec<usize> {
         let mut left = vec![false; self.points];
-        for line in &self.lines {
+        for line in lines {
             left[*line] = true;
         }
         let mut free = left.clone();
@@ -150,7 +193,7 @@ impl Plane {
             .map(|site| {
                 let mut through = self.lines_through(site).filter(|line| left[*line]);
                 let line = through.clone().find(|line| free[*line]).or(through.next());
-                let line = line.unwrap_or_else(|| self.line_inside(site));
+                let line = line.unwrap_or_else(|| self.line_inside(site, lines));
                 free[line] = false;
                 line
             })
@@ -160,10 +203,25 @@ impl Plane {
     }
 
     /// A line of the minimal form inside a line that is not in it.
-    fn line_inside(&self, line: usize) -> usize {
+    fn line_inside(&self, line: usize, lines: &[usize]) -> usize {
         let set = self.line(line);
-        let inside = |line: &&usize| self.sites_of(**line).all(|site| set.contains(site));
-        *self.lines.iter().find(inside).expect("a line left out contains one that is not")
+        *lines
+            .iter()
+            .find(|line| self.is_inside(**line, &set))
+            .expect("a line left out contains one that is not")
+    }
+
+    fn sizes(&self) -> (usize, usize) {
+        let most = self.base.len();
+        match &self.fewer {
+            Some(fewer) => {
+                let size = |line: &usize| self.line(*line).len();
+                let sizes = || fewer.lines.iter().map(size);
+                (sizes().min().unwrap_or(most), sizes().max().unwrap_or(most))
+            }
+            // Of a folded plane some lines have a site twice, but not all: see `played_twice`.
+            None => (most - usize::from(self.n < self.points), most),
+        }
     }
 }
 
@@ -180,36 +238,50 @@ impl QuorumSystem for Plane {
     }
 
     fn is_quorum(&self, set: &SiteSet) -> bool {
-        self.lines.iter().any(|line| self.sites_of(*line).all(|site| set.contains(site)))
+        self.lines().any(|line| self.is_inside(line, set))
     }
 
     fn quorums(&self) -> Box<dyn Iterator<Item = SiteSet> + '_> {
-        Box::new(self.lines.iter().map(|line| self.line(*line)))
+        Box::new(self.lines().map(|line| self.line(line)))
     }
 
     fn min_size(&self) -> usize {
-        self.sizes.0
+        self.sizes().0
     }
 
     fn max_size(&self) -> usize {
-        self.sizes.1
+        self.sizes().1
     }
 
     fn cheapest(&self, prices: &Prices) -> Option<SiteSet> {
         let cost = |site: SiteId| prices.of(site).unwrap_or(DEAD);
         let costs = self.around(|point| cost(SiteId::new(point % self.n)));
+        let twice = self.played_twice();
         let price = |line: usize| {
-            let twice = self.twice.get(line).into_iter().flatten().map(|site| cost(*site));
-            self.base.iter().map(|at| costs[at + line]).sum::<u64>() - twice.sum::<u64>()
+            let twice: u64 = twice(line).into_iter().map(cost).sum();
+            self.base.iter().map(|at| costs[at + line]).sum::<u64>() - twice
         };
-        let (price, line) = self.lines.iter().map(|line| (price(*line), *line)).min()?;
+        let (price, line) = self.lines().map(|line| (price(line), line)).min()?;
         (price < DEAD).then(|| self.line(line))
     }
 
+    /// The site's own line, else the next live one through the site, else the next live one.
+    ///
+    /// Every other line has one point in common with its own, and the best to keep is the site
+    /// itself. The lines through a point have no other in common: one that fails stops one of them.
     fn pick_for(&self, site: SiteId, live: &SiteSet) -> Option<SiteSet> {
-        let mut own = self.line(*self.own.get(site.index())?);
+        if site.index() >= self.n {
+            return None;
+        }
+        let mut own = self.line(self.own(site));
         own.insert(site);
-        nearest(self, site, own, live)
+        if own.is_subset(live) {
+            return Some(own);
+        }
+        let through = self.lines_through(site.index()).filter(|_| live.contains(site));
+        let after = (site.index()..self.points).chain(0..site.index());
+        let mut lines = through.chain(after).filter(|line| self.is_left(*line));
+        lines.find(|line| self.is_inside(*line, live)).map(|line| self.line(line))
     }
 
     /// A line of a whole plane, if all sites cost the same; by search otherwise.
@@ -231,5 +303,52 @@ impl QuorumSystem for Plane {
     /// Lines are rotations of one.
     fn shape(&self) -> Shape {
         Shape::ring(SiteId::all(self.n))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is told from distances alone is what a look at all lines shows.
+    #[test]
+    fn large_planes_need_no_search() {
+        for n in (1..=400).chain([993, 994, 1_500]) {
+            let plane = Plane::new(n).expect("every number of sites fits");
+            let lines = plane.minimal();
+            assert_eq!(plane.lines().collect::<Vec<_>>(), lines, "{n}");
+            let owners = plane.owners(&lines);
+            assert_eq!(SiteId::all(n).map(|site| plane.own(site)).collect::<Vec<_>>(), owners);
+            let sizes: Vec<_> = lines.iter().map(|line| plane.line(*line).len()).collect();
+            let extremes = sizes.iter().min().copied().zip(sizes.iter().max().copied());
+            assert_eq!(Some(plane.sizes()), extremes, "{n}");
+            let twice = plane.played_twice();
+            for line in &lines {
+                let mut seen = SiteSet::new();
+                let again = plane.sites_of(*line).filter(|site| !seen.insert(*site));
+                assert_eq!(twice(*line), again.collect::<Vec<_>>(), "line {line} of {n}");
+            }
+        }
+        let searched = (1..=2_000).filter(|n| Plane::new(*n).is_ok_and(|plane| plane.is_crowded()));
+        assert_eq!(searched.max(), Some(42), "larger planes are not crowded");
+    }
+
+    #[test]
+    fn a_pick_goes_through_its_site_while_it_can() {
+        for n in [7, 13, 31, 100, 993, 1_000] {
+            let plane = Plane::new(n).expect("every number of sites fits");
+            for site in SiteId::all(n).step_by(1 + n / 50) {
+                let mut live = SiteSet::full(n);
+                for _ in 0..plane.base.len() / 2 {
+                    let line = plane.pick_for(site, &live).expect("a line through it is left");
+                    assert!(line.contains(site) && line.is_subset(&live), "{site} of {n}: {line}");
+                    let lost = line.iter().find(|other| *other != site);
+                    live.remove(lost.expect("a line has other sites"));
+                }
+                live.remove(site);
+                let line = plane.pick_for(site, &live);
+                assert_eq!(line.is_some(), plane.is_quorum(&live), "{site} of {n}");
+            }
+        }
     }
 }

@@ -50,6 +50,19 @@ impl Prices {
         Self(prices)
     }
 
+    /// The prices of a site that would keep its own quorum, and else depart from it to sites that
+    /// follow it in a circle: places in that order, counted from 1.
+    fn by_distance(n: usize, site: SiteId, own: &SiteSet, live: &SiteSet) -> Self {
+        let mut prices = vec![None; n];
+        let (mut kept, mut others) = (0, own.len() as u64);
+        for other in from_site(site, n) {
+            let place = if own.contains(other) { &mut kept } else { &mut others };
+            *place += 1;
+            prices[other.index()] = live.contains(other).then_some(*place);
+        }
+        Self(prices)
+    }
+
     /// The price of `site`; `None` if it is dead or unknown.
     pub fn of(&self, site: SiteId) -> Option<u64> {
         self.0.get(site.index()).copied().flatten()
@@ -94,9 +107,19 @@ pub(crate) fn nearest<S: QuorumSystem + ?Sized>(
     if own.is_subset(live) {
         return Some(own);
     }
-    let n = system.n();
-    let (mut prefer, rest): (Vec<_>, Vec<_>) =
-        from_site(site, n).partition(|other| own.contains(*other));
-    prefer.extend(rest);
-    system.pick(live, &prefer)
+    system.cheapest(&Prices::by_distance(system.n(), site, &own, live))
+}
+
+/// The live sites in the order in which `site` would have them: its own quorum, then all others.
+pub(crate) fn by_distance<'a>(
+    n: usize,
+    site: SiteId,
+    own: &'a SiteSet,
+    live: &'a SiteSet,
+) -> impl Iterator<Item = SiteId> + 'a {
+    let of = move |is_own: bool| {
+        from_site(site, n)
+            .filter(move |other| own.contains(*other) == is_own && live.contains(*other))
+    };
+    of(true).chain(of(false))
 }

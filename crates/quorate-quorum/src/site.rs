@@ -83,6 +83,11 @@ impl SiteSet {
         self.0.contains(site.index())
     }
 
+    /// Whether all sites at these places are in the set.
+    pub(crate) fn contains_range(&self, places: std::ops::Range<usize>) -> bool {
+        places.end <= self.0.len() && self.0.contains_all_in_range(places)
+    }
+
     /// How many sites it has.
     pub fn len(&self) -> usize {
         self.0.count_ones(..)

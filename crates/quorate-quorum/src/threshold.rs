@@ -2,7 +2,7 @@
 
 use crate::coalitions::{Coalitions, reach};
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::{from_site, nearest};
+use crate::price::from_site;
 use crate::{Prices, QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};
 
 /// Any `size` of the sites, whichever they are, where that is more than half.
@@ -86,12 +86,14 @@ impl QuorumSystem for Threshold {
         Some(sites.get(..self.size)?.iter().copied().collect())
     }
 
-    /// `site` and those that follow it in a circle.
+    /// The first live ones of `site` and those that follow it in a circle.
     fn pick_for(&self, site: SiteId, live: &SiteSet) -> Option<SiteSet> {
         if site.index() >= self.n {
             return None;
         }
-        nearest(self, site, from_site(site, self.n).take(self.size).collect(), live)
+        let live = from_site(site, self.n).filter(|site| live.contains(*site));
+        let quorum: SiteSet = live.take(self.size).collect();
+        (quorum.len() == self.size).then_some(quorum)
     }
 
     fn heaviest(&self, weights: &[u64]) -> u64 {

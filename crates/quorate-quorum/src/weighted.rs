@@ -4,7 +4,7 @@ use fixedbitset::FixedBitSet;
 
 use crate::coalitions::{Coalitions, reach};
 use crate::measure::{self, LoadBounds, ratio};
-use crate::price::{from_site, nearest};
+use crate::price::{by_distance, from_site};
 use crate::{Prices, QuorumError, QuorumSystem, Reads, SiteId, SiteSet, check_sites};
 
 /// The most votes that all sites may have together, so that exact answers stay within reach.
@@ -242,7 +242,11 @@ impl QuorumSystem for Weighted {
             return None;
         }
         let own = self.gather(from_site(site, self.n()), Some(site));
-        nearest(self, site, own.expect("all sites together win"), live)
+        let own = own.expect("all sites together win");
+        if own.is_subset(live) {
+            return Some(own);
+        }
+        self.gather(by_distance(self.n(), site, &own, live), None)
     }
 
     fn resilience(&self) -> Result<usize, QuorumError> {

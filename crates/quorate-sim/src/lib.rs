@@ -25,5 +25,5 @@ pub use event::{Event, Observer, Unwatched, who};
 pub use property::{Breach, PROPERTIES, properties};
 pub use quorums::{Quorums, Shape};
 pub use subject::{Marks, Subject, Word};
-pub use subjects::{PROTOCOLS, Setting, Visitor, site_settings, visit};
+pub use subjects::{Catalogue, Ours, PROTOCOLS, Setting, Visitor, coterie, site_settings, visit};
 pub use world::{Contract, Fault, Faults, Slips, Standpoint, World};

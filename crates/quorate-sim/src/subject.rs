@@ -36,6 +36,9 @@ pub trait Subject:
     /// [`must_join`]: Self::must_join
     const JOINED: bool = false;
 
+    /// Whether it knows only the world of its paper, where no session ends and nobody gives up.
+    const IDEAL: bool = false;
+
     /// Its switches.
     type Options: Clone + Debug + Send + Sync;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use quorate_sim::PROTOCOLS;
 use quorate_sim::script::{Script, bless};
 
 /// Fewer would mean that some were not found.
@@ -65,7 +66,8 @@ const REASONS: &[&str] = &[
 
 fn scenarios() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")];
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut folders: Vec<_> = PROTOCOLS.iter().map(|protocol| all.join(protocol)).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder of scenarios") {
             let path = entry.expect("a scenario").path();

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Args;
+use quorate_lab::visit;
 use quorate_sim::random::{Delay, Plan, run};
-use quorate_sim::{Subject, Visitor, visit};
+use quorate_sim::{Subject, Visitor};
 
 use super::events::Recorder;
 use super::flags::Time;
@@ -159,6 +160,7 @@ impl Visitor for Start<'_> {
 
     fn visit<P: Subject>(self, options: P::Options) -> Answer {
         let Start { args, delay } = self;
+        args.budget.refuse::<P>()?;
         let (cluster, quorums, claims) = args.cluster.resolve::<P>(5, 2)?;
         let sessions = args.budget.needs_sessions::<P>();
         let plan = Plan::<P> {

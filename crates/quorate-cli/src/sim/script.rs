@@ -4,8 +4,9 @@ use std::fs;
 use std::io;
 
 use clap::Args;
+use quorate_lab::All;
 use quorate_quorum::SiteId;
-use quorate_sim::script::{Line, Report, Script as Story, ScriptError, bless};
+use quorate_sim::script::{Line, Report, Script as Story, ScriptError, bless_with};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Failure, Verdict, say, say_lines};
@@ -76,7 +77,7 @@ impl Script {
 
     fn tell(&self, file: &str, text: &str) -> Answer {
         let mut shown = Vec::new();
-        let told = hushed(|| Story::parse(text)?.run(|line| shown.push(line.clone())));
+        let told = hushed(|| Story::parse_with(All, text)?.run(|line| shown.push(line.clone())));
         if self.json {
             let events = shown.iter().map(|line| event(file, line));
             let all = events.chain([summary(file, &told)]).map(|value| value.to_string());
@@ -97,7 +98,7 @@ impl Script {
     }
 
     fn bless(file: &str, text: &str, changed: &mut usize) -> Answer {
-        match hushed(|| bless(text)) {
+        match hushed(|| bless_with(All, text)) {
             Ok(blessed) if blessed == text => Ok(Verdict::Clean),
             Ok(blessed) => {
                 let failed = |error| Failure::Input(format!("{file}: {error}"));

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use quorate_lab::BASELINES;
 use quorate_protocol::mutex::Mutex;
 use quorate_sim::cluster::{Chronicle, Outcome, Plan, Tally, run};
 use quorate_sim::{Unwatched, site_settings};
@@ -41,6 +42,10 @@ impl<'a> Whole<'a> {
     pub(super) fn new(args: &'a Random) -> Result<Self, Failure> {
         let faults = args.faults.parse()?;
         refuse_strangers(args)?;
+        if BASELINES.contains(&args.protocol.as_str()) {
+            let why = format!("--site: whole sites run no {}; leave --site out", args.protocol);
+            return Err(why.into());
+        }
         let (wants, settings) = site_settings(&args.protocol, &args.cluster.options)?;
         let (cluster, quorums, _) = args.cluster.resolve::<Mutex>(5, 0)?;
         let plan = Plan { faults, wants, settings, ..Plan::new(quorums) };

@@ -1,10 +1,12 @@
 //! The `quorate` command as a shell sees it: what it prints, and how it exits.
 
+mod baselines;
 mod bench;
 mod check;
 mod crowd;
 mod faults;
 mod groups;
+mod lab;
 mod lock;
 mod quorum;
 mod random;

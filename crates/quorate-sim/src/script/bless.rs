@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::source::Layout;
 use super::{Script, ScriptError};
+use crate::{Catalogue, Ours};
 
 /// The same script with the trace of every command as it happened.
 ///
@@ -13,8 +14,17 @@ use super::{Script, ScriptError};
 ///
 /// The script cannot be read, an `expect` is unmet, or a property broke unexpectedly.
 pub fn bless(text: &str) -> Result<String, ScriptError> {
+    bless_with(Ours, text)
+}
+
+/// The same for a script of a protocol in `catalogue`.
+///
+/// # Errors
+///
+/// As in [`bless`].
+pub fn bless_with(catalogue: impl Catalogue, text: &str) -> Result<String, ScriptError> {
     let mut traces: BTreeMap<usize, String> = BTreeMap::new();
-    Script::parse(text)?.play(false, &mut |line| {
+    Script::parse_with(catalogue, text)?.play(false, &mut |line| {
         if line.depth > 0 {
             let trace = traces.entry(line.number).or_default();
             trace.push_str(line.to_string().trim_end());

@@ -4,7 +4,7 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use super::error::{Fault, ScriptError};
 use super::parse::Statement;
-use crate::{Contract, Order, Setting, Shape, Subject, Visitor, visit};
+use crate::{Catalogue, Contract, Order, Setting, Shape, Subject, Visitor};
 
 /// The cluster of a script: which protocol, with which switches, on which quorums.
 #[derive(Clone, Debug)]
@@ -85,10 +85,14 @@ impl Settings {
     }
 
     /// The cluster that the settings describe; `end` is the line to blame for what is missing.
-    pub(super) fn finish(self, end: usize) -> Result<Cluster, ScriptError> {
+    pub(super) fn finish(
+        self,
+        catalogue: impl Catalogue,
+        end: usize,
+    ) -> Result<Cluster, ScriptError> {
         let (n, shape, shape_line) = self.shape(end)?;
         let (line, protocol) = self.protocol.unwrap_or((end, "mutex".to_owned()));
-        let known = |settings: &[Setting]| visit(&protocol, settings, Nothing);
+        let known = |settings: &[Setting]| catalogue.visit(&protocol, settings, Nothing);
         known(&[]).map_err(|why| Fault::Refused(why).at(line))?;
         let mut settings = Vec::new();
         for (line, setting) in self.options {
@@ -96,8 +100,9 @@ impl Settings {
             known(&settings).map_err(|why| Fault::Refused(why).at(line))?;
         }
         let order = self.order.map_or(Order::Fifo, |(_, order)| order);
-        let ordered =
-            visit(&protocol, &settings, Ordered).map_err(|why| Fault::Refused(why).at(line))?;
+        let ordered = catalogue
+            .visit(&protocol, &settings, Ordered)
+            .map_err(|why| Fault::Refused(why).at(line))?;
         if let Some((at, _)) =
             self.order.filter(|_| order != Order::Fifo && (ordered || self.sessions.is_some()))
         {

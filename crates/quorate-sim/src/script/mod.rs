@@ -22,7 +22,7 @@ mod parse;
 mod run;
 mod source;
 
-pub use self::bless::bless;
+pub use self::bless::{bless, bless_with};
 pub use self::cluster::Cluster;
 pub use self::command::Command;
 pub use self::error::{Fault, ScriptError};
@@ -33,22 +33,34 @@ use self::cluster::Settings;
 use self::command::{Action, Deed};
 use self::parse::{Statement, statement};
 use self::run::Play;
-use crate::{Subject, Visitor, visit};
+use crate::{Catalogue, Ours, Subject, Visitor};
 
 /// A script that can be played: its settings exist, and its sites too.
 #[derive(Clone, Debug)]
-pub struct Script {
+pub struct Script<C = Ours> {
+    catalogue: C,
     cluster: Cluster,
     commands: Vec<Command>,
 }
 
 impl Script {
-    /// Reads a script.
+    /// Reads a script of one of our protocols.
     ///
     /// # Errors
     ///
     /// The first line that cannot be understood, what is wrong with it, and what was expected.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        Self::parse_with(Ours, text)
+    }
+}
+
+impl<C: Catalogue> Script<C> {
+    /// Reads a script of a protocol in `catalogue`.
+    ///
+    /// # Errors
+    ///
+    /// As in [`parse`](Script::parse).
+    pub fn parse_with(catalogue: C, text: &str) -> Result<Self, ScriptError> {
         let (mut settings, mut commands) = (Settings::default(), Vec::new());
         let mut begun = false;
         for source in source::split(text)? {
@@ -69,7 +81,7 @@ impl Script {
             }
         }
         let first = commands.first().map_or(1, |command| command.line);
-        let script = Self { cluster: settings.finish(first)?, commands };
+        let script = Self { catalogue, cluster: settings.finish(catalogue, first)?, commands };
         script.check_sites()?;
         script.check_sessions()?;
         script.check_protocol()?;
@@ -97,7 +109,8 @@ impl Script {
 
     fn play(&self, compare: bool, sink: &mut dyn FnMut(&Line)) -> Result<Report, ScriptError> {
         let play = Play { script: self, sink, compare };
-        visit(&self.cluster.protocol, &self.cluster.settings, play)
+        self.catalogue
+            .visit(&self.cluster.protocol, &self.cluster.settings, play)
             .map_err(|why| Fault::Refused(why).at(1))?
     }
 
@@ -113,7 +126,8 @@ impl Script {
     }
 
     fn check_sessions(&self) -> Result<(), ScriptError> {
-        let lossy = visit(&self.cluster.protocol, &self.cluster.settings, Lossy);
+        let Cluster { protocol, settings, .. } = &self.cluster;
+        let lossy = self.catalogue.visit(protocol, settings, Lossy);
         let lossy = lossy.map_err(|why| Fault::Refused(why).at(1))?;
         let meant = |deed: &Deed| deed.is_fault() && !(lossy && deed.is_crash());
         let fault = self.commands.iter().find(|command| meant(&command.deed));
@@ -124,8 +138,23 @@ impl Script {
     }
 
     fn check_protocol(&self) -> Result<(), ScriptError> {
-        visit(&self.cluster.protocol, &self.cluster.settings, Fitting(self))
+        self.catalogue
+            .visit(&self.cluster.protocol, &self.cluster.settings, Fitting(self))
             .map_err(|why| Fault::Refused(why).at(1))?
+    }
+
+    fn check_ideal(&self, name: &str) -> Result<(), ScriptError> {
+        let gives_up = |command: &&Command| {
+            matches!(&command.deed, Deed::Act { action: Action::GiveUp(_), .. })
+        };
+        let refused = |what: &str, line| {
+            Err(Fault::Refused(format!("{name} knows no {what}; leave it out")).at(line))
+        };
+        match self.commands.iter().find(gives_up) {
+            Some(command) => refused("giving up", command.line),
+            None if self.cluster.sessions.is_some() => refused("`sessions`", 1),
+            None => Ok(()),
+        }
     }
 
     /// What its callers claim.
@@ -161,12 +190,15 @@ impl Visitor for Lossy {
 }
 
 /// Asks whether the protocol knows all claims, and has such quorums.
-struct Fitting<'a>(&'a Script);
+struct Fitting<'a, C>(&'a Script<C>);
 
-impl Visitor for Fitting<'_> {
+impl<C: Catalogue> Visitor for Fitting<'_, C> {
     type Output = Result<(), ScriptError>;
 
     fn visit<P: Subject>(self, _: P::Options) -> Self::Output {
+        if P::IDEAL {
+            self.0.check_ideal(P::NAME)?;
+        }
         self.0.quorums::<P>().map(drop)
     }
 }

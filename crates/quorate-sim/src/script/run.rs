@@ -10,7 +10,7 @@ use super::Script;
 use super::command::{Action, Channel, Check, Command, Deed, Who};
 use super::error::{Fault, ScriptError};
 use super::line::{Line, Recorder, Tally};
-use crate::{Breach, Fault as Mishap, Lane, Order, Standpoint, Subject, Visitor, World};
+use crate::{Breach, Catalogue, Fault as Mishap, Lane, Order, Standpoint, Subject, Visitor, World};
 
 /// No story needs more deliveries in one `settle`.
 const DELIVERIES_MAX: usize = 1_000_000;
@@ -25,14 +25,14 @@ pub struct Report {
 }
 
 /// Plays `script`, showing every line to `sink`.
-pub(super) struct Play<'a> {
-    pub(super) script: &'a Script,
+pub(super) struct Play<'a, C> {
+    pub(super) script: &'a Script<C>,
     pub(super) sink: &'a mut dyn FnMut(&Line),
     /// Whether traces must be as the script says.
     pub(super) compare: bool,
 }
 
-impl Visitor for Play<'_> {
+impl<C: Catalogue> Visitor for Play<'_, C> {
     type Output = Result<Report, ScriptError>;
 
     fn visit<P: Subject>(mut self, options: P::Options) -> Self::Output {
@@ -58,7 +58,7 @@ impl Visitor for Play<'_> {
     }
 }
 
-impl Play<'_> {
+impl<C> Play<'_, C> {
     fn show(&mut self, command: &Command, trace: &[Line]) {
         (self.sink)(&Line {
             number: command.line,

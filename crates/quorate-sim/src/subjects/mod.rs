@@ -7,6 +7,8 @@ mod role;
 
 use std::time::Duration;
 
+use std::fmt::Debug;
+
 use quorate_protocol::group::GroupLock;
 use quorate_protocol::mutex::Mutex;
 use quorate_protocol::pool::Pool;
@@ -15,6 +17,8 @@ use quorate_site::registry::Settings;
 
 use crate::Subject;
 use crate::cluster::Wants;
+
+pub use self::mutex::quorums as coterie;
 
 /// The protocols' names.
 pub const PROTOCOLS: [&str; 4] = [GroupLock::NAME, Mutex::NAME, Pool::NAME, RoleLock::NAME];
@@ -26,6 +30,36 @@ pub trait Visitor {
 
     /// Does it with protocol `P`.
     fn visit<P: Subject>(self, options: P::Options) -> Self::Output;
+}
+
+/// Protocols that can be looked up by name.
+pub trait Catalogue: Copy + Debug {
+    /// Hands the protocol called `name`, with these switches set, to `visitor`.
+    ///
+    /// # Errors
+    ///
+    /// No such protocol, no such switch, or no such value; the text says what there is.
+    fn visit<V: Visitor>(
+        self,
+        name: &str,
+        settings: &[Setting],
+        visitor: V,
+    ) -> Result<V::Output, String>;
+}
+
+/// The protocols of quorate, as in [`visit`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ours;
+
+impl Catalogue for Ours {
+    fn visit<V: Visitor>(
+        self,
+        name: &str,
+        settings: &[Setting],
+        visitor: V,
+    ) -> Result<V::Output, String> {
+        visit(name, settings, visitor)
+    }
 }
 
 /// A switch of a protocol, as people spell it.

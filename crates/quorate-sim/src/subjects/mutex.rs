@@ -83,8 +83,12 @@ macro_rules! subject {
 subject!(Mutex, Options, Mutex::new);
 subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(options, undone));
 
-/// Quorums for all kinds of claims.
-pub(super) fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, String> {
+/// The quorums that are meant, where they are the same for all claims.
+///
+/// # Errors
+///
+/// There are none such; the text says what there is.
+pub fn quorums(shape: &Shape) -> Result<Arc<dyn QuorumSystem>, String> {
     let built = match shape {
         Shape::Kind(name, n) => name.parse().and_then(|kind: Kind| build(kind, *n)),
         Shape::Listed(own) => Listed::new(own.clone()).map(|listed| Arc::new(listed) as _),

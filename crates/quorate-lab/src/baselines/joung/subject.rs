@@ -1,0 +1,118 @@
+//! How the simulator speaks of it.
+
+use quorate_protocol::Fence;
+use quorate_protocol::group::{Claim, GroupLock};
+use quorate_quorum::SiteSet;
+use quorate_sim::{Marks, Setting, Shape, Subject, Visitor};
+
+use super::quorums::number;
+use super::{Choice, Grant, Joung, MGroup, Message, NAME, Options, RULES};
+use crate::baseline::Sealed;
+use crate::catalogue::rule;
+
+/// The letters that name groups.
+const LETTERS: usize = 26;
+
+/// Hands it to `visitor`, with these switches set.
+pub(crate) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+    let (mut options, mut judged) = (Options::default(), false);
+    for Setting { name, value } in settings {
+        match (name.as_str(), value.as_str()) {
+            ("undo", _) => options.undone = Some(rule(value, RULES)?),
+            ("choice", _) => options.choice = choice(value)?,
+            ("blocking", "on" | "off") => judged = value == "on",
+            ("blocking", _) => {
+                return Err(format!("option blocking is `on` or `off`, not `{value}`"));
+            }
+            _ => {
+                return Err(format!(
+                    "{NAME} has no option `{name}`; known: choice, blocking, undo"
+                ));
+            }
+        }
+    }
+    Ok(if judged {
+        visitor.visit::<Joung<true>>(options)
+    } else {
+        visitor.visit::<Joung<false>>(options)
+    })
+}
+
+fn choice(value: &str) -> Result<Choice, String> {
+    let found = Choice::ALL.into_iter().find(|(name, _)| *name == value);
+    found
+        .map(|(_, choice)| choice)
+        .ok_or_else(|| format!("option choice is `first` or `last`, not `{value}`"))
+}
+
+impl<const JUDGED: bool> Subject for Joung<JUDGED> {
+    const NAME: &'static str = NAME;
+
+    const QUORUM: &'static str = "majority";
+
+    const ANY_ORDER: bool = false;
+
+    const JOINED: bool = JUDGED;
+
+    const IDEAL: bool = true;
+
+    type Options = Options;
+
+    type Quorums = MGroup;
+
+    fn quorums(shape: &Shape, claims: &[Claim]) -> Result<MGroup, String> {
+        MGroup::of(shape, claims)
+    }
+
+    fn new_site(quorums: &MGroup, options: &Options) -> Self {
+        Self::new(*options, quorums.lines())
+    }
+
+    /// As for our group lock, but groups are letters, so that their fences can be told apart.
+    fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+        let claim = GroupLock::parse_claim(words)?;
+        let is_letter = |name: &str| matches!(name.as_bytes(), [b'a'..=b'z']);
+        if let Some(group) = claim.groups.iter().find(|group| !is_letter(group.name())) {
+            return Err(format!("a group of {NAME} is a letter from a to z, not `{group}`"));
+        }
+        Ok(claim)
+    }
+
+    fn kind(message: &Sealed<Message>) -> &'static str {
+        message.message.kind()
+    }
+
+    fn is_for_arbiter(message: &Sealed<Message>) -> bool {
+        !matches!(message.message, Message::Ok { .. } | Message::Cancel(_))
+    }
+
+    fn conflict(inside: &Grant, entrant: &Grant) -> bool {
+        inside.group != entrant.group
+    }
+
+    fn fence(grant: &Grant) -> Fence {
+        grant.fence
+    }
+
+    /// Those of one group need no order.
+    fn marks(grant: &Grant) -> Marks {
+        let own = number(&grant.group);
+        let above = (0..LETTERS).filter(|other| *other != own).collect();
+        Marks { above, level: vec![], own: vec![own] }
+    }
+
+    fn vouch(_: &MGroup, _: &Grant, _: &SiteSet) -> bool {
+        false
+    }
+
+    fn must_join(_: &Options, claim: &Claim, grant: &Grant) -> bool {
+        grant.pivot && claim.groups.contains(&grant.group)
+    }
+
+    fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
+        match words {
+            ["group", name] => Ok(grant.group.name() == *name),
+            _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
+        }
+    }
+}

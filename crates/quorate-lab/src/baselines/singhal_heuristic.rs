@@ -1,0 +1,171 @@
+//! Singhal 1989: a token that is looked for where it probably is.
+
+use std::fmt;
+
+use quorate_protocol::Ticket;
+use quorate_quorum::SiteId;
+
+use crate::algorithm::{Algorithm, Desk, Place};
+
+/// Singhal 1989, "A heuristically-aided algorithm for mutual exclusion in distributed systems".
+///
+/// A site asks only those that it believes to want the token too: one of them has it, or gets it
+/// soon. The token carries what is known of all sites, and who has had it knows as much. At the
+/// beginning each site believes that of all before it.
+///
+/// It is here as textbooks have it, and not free of deadlock. Of any two sites one must look at the
+/// other. A site that leaves stops looking at those who do not want the token, because its request
+/// makes them look at it; but if the token reaches one of them before that request does, neither
+/// looks at the other any more. Scenario: `singhal-heuristic/late_request`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SinghalHeuristic {
+    state: State,
+    known: Known,
+    token: Option<Known>,
+}
+
+/// What a site does; the paper's N, R, E and H.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum State {
+    None,
+    Requesting,
+    Executing,
+    /// It has the token, and nobody wants it.
+    Holding,
+}
+
+/// What is known of all sites, here or in the token.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Known {
+    /// Whether each wants the token; the paper's SV and TSV.
+    wants: Vec<bool>,
+    /// The last request known of each; the paper's SN and TSN.
+    requests: Vec<u32>,
+}
+
+/// What sites say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// I want the token, for the how-manieth time.
+    Request(u32),
+    /// Here it is.
+    Token(Known),
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Message::Request(number) => write!(f, "request #{number}"),
+            Message::Token(_) => f.write_str("token"),
+        }
+    }
+}
+
+impl SinghalHeuristic {
+    fn on_request(&mut self, from: SiteId, number: u32, desk: &mut Desk<'_, Self>) {
+        let at = from.index();
+        if number <= self.known.requests[at] {
+            return; // it was served in the meantime, and the token told so
+        }
+        self.known.requests[at] = number;
+        let news = !std::mem::replace(&mut self.known.wants[at], true);
+        match self.state {
+            // It wants the token as well, and may get it before us.
+            State::Requesting if news && desk.keeps("ask-back") => {
+                desk.send(from, Message::Request(self.known.requests[desk.me().index()]));
+            }
+            State::Holding => {
+                self.state = State::None;
+                let mut token = self.token.take().expect("a holding site has the token");
+                (token.wants[at], token.requests[at]) = (true, number);
+                desk.send(from, Message::Token(token));
+            }
+            State::None | State::Requesting | State::Executing => {}
+        }
+    }
+}
+
+impl Known {
+    /// Makes both know of each site what was the later of the two.
+    fn exchange(&mut self, other: &mut Known) {
+        for site in 0..self.wants.len() {
+            let newer = self.requests[site] > other.requests[site];
+            let (from, to) = if newer { (&*self, &mut *other) } else { (&*other, &mut *self) };
+            to.wants[site] = from.wants[site];
+            to.requests[site] = from.requests[site];
+        }
+    }
+}
+
+impl Algorithm for SinghalHeuristic {
+    const NAME: &'static str = "singhal-heuristic";
+
+    const RULES: &'static [&'static str] = &["ask-back"];
+
+    type Message = Message;
+
+    fn new(place: &Place) -> Self {
+        let wants = (0..place.n).map(|site| site < place.me.index()).collect();
+        let none = Known { wants: vec![false; place.n], requests: vec![0; place.n] };
+        let first = place.me.index() == 0;
+        Self {
+            state: if first { State::Holding } else { State::None },
+            known: Known { wants, ..none.clone() },
+            token: first.then_some(none),
+        }
+    }
+
+    fn ask(&mut self, _: Ticket, desk: &mut Desk<'_, Self>) {
+        if self.state == State::Holding {
+            self.state = State::Executing;
+            return desk.enter();
+        }
+        self.state = State::Requesting;
+        let me = desk.me();
+        self.known.requests[me.index()] += 1;
+        let number = self.known.requests[me.index()];
+        for site in desk.after_me().filter(|site| self.known.wants[site.index()]) {
+            desk.send(site, Message::Request(number));
+        }
+        self.known.wants[me.index()] = true;
+    }
+
+    fn receive(&mut self, from: SiteId, message: Message, desk: &mut Desk<'_, Self>) {
+        match message {
+            Message::Request(number) => self.on_request(from, number, desk),
+            Message::Token(token) => {
+                self.token = Some(token);
+                self.state = State::Executing;
+                desk.enter();
+            }
+        }
+    }
+
+    fn leave(&mut self, desk: &mut Desk<'_, Self>) {
+        let me = desk.me().index();
+        let mut token = self.token.take().expect("who is inside has the token");
+        (self.known.wants[me], token.wants[me]) = (false, false);
+        self.known.exchange(&mut token);
+        match desk.after_me().find(|site| self.known.wants[site.index()]) {
+            Some(next) => {
+                self.state = State::None;
+                desk.send(next, Message::Token(token));
+            }
+            None => {
+                self.state = State::Holding;
+                self.token = Some(token);
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        matches!(self.state, State::None | State::Holding)
+    }
+
+    fn kind(message: &Message) -> &'static str {
+        match message {
+            Message::Request(_) => "request",
+            Message::Token(_) => "token",
+        }
+    }
+}

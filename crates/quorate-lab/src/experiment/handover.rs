@@ -1,0 +1,54 @@
+//! Cao & Singhal 2001, section 5.2 and 5.3: the delay between two holders.
+
+use quorate_protocol::mutex::{Mutex, Options};
+use quorate_sim::random::T;
+use quorate_sim::{Shape, Subject};
+
+use super::measure::heavy;
+use super::{Claim, Row, Settings, rounded};
+use crate::baseline::Baseline;
+use crate::baselines::Maekawa;
+
+/// How long a holder stays, in hundredths of T. At just T two events fall on one moment.
+const STAYS: [u64; 9] = [1, 10, 25, 50, 75, 101, 200, 500, 1000];
+
+/// The chance that the arbiter which learns late of the last hand-over is asked by the next holder:
+/// two of three rows and columns of the grid below.
+const P: f64 = 2.0 / 3.0;
+
+/// Four variants on a grid of nine, as the stay grows from a hundredth of T to ten.
+pub(super) fn run(settings: Settings, sink: &mut dyn FnMut(Row)) {
+    let stays = STAYS.iter().filter(|stay| !settings.quick || [1, 50, 200].contains(*stay));
+    for stay in stays {
+        let twice = Claim::exact("2T", 2.0);
+        row::<Baseline<Maekawa>>("maekawa", &None, *stay, &twice, sink);
+        let late = Claim::exact("T(1 + p/2), p = 2/3", 1.0 + P / 2.0);
+        let soon = Claim::exact("T", 1.0);
+        let short = if *stay < 100 { &late } else { &soon };
+        let without = Options { ahead: false, lists: false, ..Options::default() };
+        row::<Mutex>("basic", &Options::basic(), *stay, short, sink);
+        row::<Mutex>("5.2.1", &without, *stay, short, sink);
+        row::<Mutex>("5.3", &Options::default(), *stay, &soon, sink);
+    }
+}
+
+fn row<P: Subject<Claim = ()>>(
+    name: &str,
+    options: &P::Options,
+    stay: u64,
+    claim: &Claim,
+    sink: &mut dyn FnMut(Row),
+) {
+    let shape = Shape::Kind("grid".to_owned(), 9);
+    let quorums = P::quorums(&shape, &[()]).expect("a grid of nine");
+    let measured = heavy::<P>(&quorums, options, stay * T / 100).handover;
+    sink(Row {
+        name: format!("{name} E/T={}.{:02}", stay / 100, stay % 100),
+        claim: claim.spelt(),
+        condition: "everybody asks again at once, grid of 9, constant delays".to_owned(),
+        measured: rounded(measured),
+        unit: "T",
+        verdict: claim.verdict(measured),
+        note: String::new(),
+    });
+}

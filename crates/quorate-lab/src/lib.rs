@@ -1,0 +1,16 @@
+//! The laboratory: algorithms of the literature, driven and judged like our own protocols.
+//!
+//! A mutual exclusion algorithm is a small value that implements [`Algorithm`]; [`Baseline`] makes
+//! a protocol of it. [`visit`] finds all of them by name, and our own protocols too.
+//! [`EXPERIMENTS`] set what papers claim beside what was measured.
+
+mod algorithm;
+mod baseline;
+pub mod baselines;
+mod catalogue;
+mod experiment;
+
+pub use algorithm::{Algorithm, Desk, EVERYBODY, Place};
+pub use baseline::{Baseline, Sealed};
+pub use catalogue::{All, BASELINES, protocols, visit};
+pub use experiment::{EXPERIMENTS, Experiment, Row, Settings, Verdict};

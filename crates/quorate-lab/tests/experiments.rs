@@ -1,0 +1,39 @@
+//! Experiments say what they measured, and say the same again.
+
+use quorate_lab::{EXPERIMENTS, Row, Settings, Verdict};
+
+fn rows(name: &str, seed: u64) -> Vec<Row> {
+    let experiment = EXPERIMENTS.into_iter().find(|experiment| experiment.name == name);
+    let mut rows = Vec::new();
+    let settings = Settings { seed, quick: true };
+    experiment.expect("it exists").run(settings, &mut |row| rows.push(row));
+    rows
+}
+
+fn verdict(rows: &[Row], name: &str) -> Verdict {
+    rows.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}")).verdict
+}
+
+#[test]
+fn the_table_holds_but_for_what_is_known_to_differ() {
+    let rows = rows("table1", 1);
+    assert_eq!(rows.len(), (2 * 8 + 1) * 3, "three rows for each algorithm and size");
+    for name in ["lamport N=25 heavy", "maekawa N=9 delay", "mutex, grid N=25 delay"] {
+        assert_eq!(verdict(&rows, name), Verdict::Holds, "{name}");
+    }
+    assert_eq!(verdict(&rows, "singhal-dynamic N=25 heavy"), Verdict::Refuted);
+    assert_eq!(verdict(&rows, "mutex, grid N=25 heavy"), Verdict::Differs);
+}
+
+#[test]
+fn the_delay_is_as_claimed_however_long_holders_stay() {
+    for row in rows("handover", 1) {
+        assert_eq!(row.verdict, Verdict::Holds, "{row:?}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows() {
+    assert_eq!(rows("table1", 7), rows("table1", 7));
+    assert_ne!(rows("table1", 7), rows("table1", 8), "the order of sites is left to chance");
+}

@@ -1,0 +1,154 @@
+//! Whole state spaces of the baselines, and what the search finds when a rule is undone.
+
+use quorate_check::{Claims, Limits, Order, Report, Space, check};
+use quorate_lab::baselines::joung::{Choice, Joung, Options};
+use quorate_lab::baselines::{
+    Lamport, Maekawa, Raymond, RicartAgrawala, SinghalDynamic, SinghalHeuristic, SuzukiKasami,
+};
+use quorate_lab::{Algorithm, Baseline};
+use quorate_quorum::{Listed, QuorumSystem, SiteId, SiteSet};
+use quorate_sim::{Shape, Slips, Subject};
+
+fn search<P: Subject>(
+    shape: &Shape,
+    options: P::Options,
+    claims: Vec<Vec<P::Claim>>,
+    requests: &[u32],
+) -> Report {
+    let all: Vec<P::Claim> = claims.iter().flatten().cloned().collect();
+    let quorums = P::quorums(shape, &all).expect("such quorums exist");
+    let (claims, requests) = (Claims::each(claims), requests.to_vec());
+    let (gives_up, faults, slips, order) = (0, None, Slips::default(), Order::Fifo);
+    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, slips, order };
+    check(&space, &Limits { threads: 1, ..Limits::default() })
+}
+
+fn mutex<A: Algorithm>(kind: &str, requests: &[u32]) -> Report {
+    let shape = Shape::Kind(kind.to_owned(), requests.len());
+    search::<Baseline<A>>(&shape, None, vec![vec![()]], requests)
+}
+
+fn assert_clean(report: &Report) {
+    if let Some((breach, trace)) = &report.violation {
+        panic!("{breach}\n{:#?}", trace.lines);
+    }
+    assert!(report.complete);
+}
+
+/// With all its rules nothing breaks; with any of them undone this does.
+fn assert_rules<A: Algorithm>(shape: &Shape, requests: &[u32], damage: &[(&'static str, &str)]) {
+    let search = |undone| search::<Baseline<A>>(shape, undone, vec![vec![()]], requests);
+    assert_clean(&search(None));
+    let rules: Vec<_> = damage.iter().map(|(rule, _)| *rule).collect();
+    assert_eq!(rules, A::RULES, "every rule has its damage");
+    for (rule, property) in damage {
+        let (breach, _) = search(Some(rule)).violation.expect("a rule that can be spared is none");
+        assert_eq!(breach.property, *property, "{} without {rule}: {breach}", A::NAME);
+    }
+}
+
+fn all(n: usize) -> Shape {
+    Shape::Kind("all".to_owned(), n)
+}
+
+#[test]
+fn lamport() {
+    assert_rules::<Lamport>(&all(3), &[1, 1, 1], &[("acks", "exclusion")]);
+    assert_clean(&mutex::<Lamport>("all", &[3, 3]));
+}
+
+#[test]
+fn ricart_agrawala() {
+    assert_rules::<RicartAgrawala>(&all(3), &[2, 1, 1], &[("defer", "exclusion")]);
+}
+
+/// Three requesters and two arbiters: who is no longer first in line must be told.
+#[test]
+fn maekawa() {
+    let listed: Listed = include_str!("../../../quorums/two-arbiters-5.txt").parse().unwrap();
+    let up = SiteSet::full(listed.n());
+    let own = SiteId::all(listed.n()).map(|site| listed.pick_for(site, &up));
+    let shape = Shape::Listed(own.collect());
+    let damage = [("sanders", "progress"), ("inquire", "progress"), ("relinquish", "contract")];
+    assert_rules::<Maekawa>(&shape, &[0, 1, 1, 1, 1], &damage);
+    assert_clean(&mutex::<Maekawa>("majority", &[2, 2, 2]));
+    assert_clean(&mutex::<Maekawa>("grid", &[1, 1, 1, 1]));
+}
+
+#[test]
+fn suzuki_kasami() {
+    assert_rules::<SuzukiKasami>(&all(3), &[2, 2, 2], &[("numbers", "contract")]);
+}
+
+#[test]
+fn raymond() {
+    assert_rules::<Raymond>(&all(3), &[2, 2, 2], &[("turn", "exclusion")]);
+    assert_clean(&mutex::<Raymond>("all", &[1; 5]));
+}
+
+#[test]
+fn singhal_dynamic() {
+    assert_rules::<SinghalDynamic>(&all(3), &[2, 2, 2], &[("ask-back", "exclusion")]);
+}
+
+/// Clean if each asks once. The textbook's rules let a second request be forgotten.
+#[test]
+fn singhal_heuristic() {
+    assert_rules::<SinghalHeuristic>(&all(3), &[1, 1, 1], &[("ask-back", "progress")]);
+    assert_clean(&mutex::<SinghalHeuristic>("all", &[1; 4]));
+    let report = mutex::<SinghalHeuristic>("all", &[1, 1, 2]);
+    assert_eq!(report.violation.map(|(breach, _)| breach.property), Some("progress"));
+}
+
+fn joung<const JUDGED: bool>(
+    shape: &Shape,
+    options: Options,
+    claims: &[&str],
+    requests: &[u32],
+) -> Report {
+    let parse = |claim: &&str| {
+        let words: Vec<_> = claim.split(' ').collect();
+        vec![Joung::<JUDGED>::parse_claim(&words).expect("groups")]
+    };
+    search::<Joung<JUDGED>>(shape, options, claims.iter().map(parse).collect(), requests)
+}
+
+/// The managers 1 to 3, and a quorum of two for each of the requesters 4 to 6.
+fn two_of_three() -> Shape {
+    let set = |sites: [usize; 2]| Some(sites.map(SiteId::new).into_iter().collect());
+    Shape::Listed(vec![None, None, None, set([0, 1]), set([1, 2]), set([0, 2])])
+}
+
+/// Votes of one group at a time, given back when need be.
+#[test]
+fn joung_without_its_rules() {
+    let (claims, requests) = (["a", "a", "a", "a", "b", "c"], [0, 0, 0, 1, 1, 1]);
+    let search = |undone| {
+        let options = Options { undone, ..Options::default() };
+        joung::<false>(&two_of_three(), options, &claims, &requests)
+    };
+    assert_clean(&search(None));
+    for (rule, property) in [("cancel", "progress"), ("vote", "exclusion")] {
+        let (breach, _) = search(Some(rule)).violation.expect("the rule is needed");
+        assert_eq!(breach.property, property, "without {rule}: {breach}");
+    }
+}
+
+/// Parallel lines and several groups are safe; but somebody may wait needlessly, whichever way
+/// quorums and groups are chosen.
+#[test]
+fn joung_blocks() {
+    let lines = Shape::Kind("parallel".to_owned(), 7);
+    let (claims, requests) = (["b", "a", "a", "a", "b", "a", "a"], [0, 0, 0, 0, 1, 1, 1]);
+    let options = Options::default();
+    assert_clean(&joung::<false>(&lines, options, &claims, &requests));
+    let last = Options { choice: Choice::Last, ..options };
+    let one = Shape::Listed(vec![None, Some(SiteSet::full(1)), Some(SiteSet::full(1))]);
+    for (report, why) in [
+        (joung::<true>(&lines, options, &claims, &requests), "quorums of one group do not meet"),
+        (joung::<true>(&one, last, &["a", "a", "a b"], &[0, 1, 1]), "it chose before it asked"),
+    ] {
+        let breach = report.violation.map(|(breach, _)| breach.property);
+        assert_eq!(breach, Some("no blocking"), "{why}");
+    }
+}
