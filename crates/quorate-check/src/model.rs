@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use quorate_protocol::ClaimId;
-use quorate_quorum::SiteId;
+use quorate_quorum::{SiteId, SiteSet};
 use quorate_sim::{
     Claims, Fault, Faults, Lane, Order, Quorums, Slips, Standpoint, Subject, Unwatched, World, who,
 };
@@ -29,6 +29,8 @@ pub struct Space<P: Subject> {
     pub slips: Slips,
     /// In which order channels deliver, in the papers' world.
     pub order: Order,
+    /// The sites that may crash; all of them if nothing is said.
+    pub mortal: Option<SiteSet>,
 }
 
 impl<P: Subject> Space<P> {
@@ -243,17 +245,17 @@ impl<P: Subject> Model<P> {
     fn slips(&self, state: &State<P>, actions: &mut Vec<Action>) {
         if state.spent.crashed < self.space.slips.crash {
             let world = &state.world;
-            let up = SiteId::all(world.n()).filter(|&site| world.is_up(site));
+            let up = SiteId::all(world.n()).filter(|&site| world.is_up(site) && self.may_die(site));
             actions.extend(up.map(|site| Action::Suffer(Fault::Crash(site))));
         }
     }
 
     /// What can go wrong with sessions and their sites.
-    fn faults(state: &State<P>, faults: Faults, actions: &mut Vec<Action>) {
+    fn faults(&self, state: &State<P>, faults: Faults, actions: &mut Vec<Action>) {
         let (world, spent) = (&state.world, state.spent);
         let mut suffer = |fault| actions.push(Action::Suffer(fault));
         for client in SiteId::all(world.n()).filter(|&client| world.is_up(client)) {
-            if spent.crashed < faults.crash {
+            if spent.crashed < faults.crash && self.may_die(client) {
                 suffer(Fault::Crash(client));
             }
             let others = SiteId::all(world.n()).filter(|&server| server != client);
@@ -266,6 +268,10 @@ impl<P: Subject> Model<P> {
                 }
             }
         }
+    }
+
+    fn may_die(&self, site: SiteId) -> bool {
+        self.space.mortal.as_ref().is_none_or(|mortal| mortal.contains(site))
     }
 
     fn is_full(&self) -> bool {
@@ -297,7 +303,7 @@ impl<P: Subject> stateright::Model for Model<P> {
         self.owed(state, actions);
         self.timers(state, actions);
         match self.space.faults {
-            Some(faults) => Self::faults(state, faults, actions),
+            Some(faults) => self.faults(state, faults, actions),
             None => self.slips(state, actions),
         }
     }

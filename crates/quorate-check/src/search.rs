@@ -68,6 +68,7 @@ pub struct Trace {
 ///     faults: None,
 ///     slips: Slips::default(),
 ///     order: Order::Fifo,
+///     mortal: None,
 /// };
 /// let report = check(&space, &Limits::default());
 /// assert!(report.complete && report.violation.is_none());

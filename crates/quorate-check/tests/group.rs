@@ -49,7 +49,17 @@ where
 {
     let Locks { quorums, claims, requests, gives_up, faults, order } = locks.clone();
     let slips = Slips::default();
-    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, slips, order };
+    let space = Space::<P> {
+        quorums,
+        options,
+        claims,
+        requests,
+        gives_up,
+        faults,
+        slips,
+        order,
+        mortal: None,
+    };
     check(&space, &Limits::default())
 }
 

@@ -32,7 +32,17 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
 ) -> Report {
     let (claims, requests) = (Claims::all(vec![()]), requests.to_vec());
     let (faults, slips, order) = (None, Slips::default(), Order::Fifo);
-    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, slips, order };
+    let space = Space::<P> {
+        quorums,
+        options,
+        claims,
+        requests,
+        gives_up,
+        faults,
+        slips,
+        order,
+        mortal: None,
+    };
     check(&space, &Limits::default())
 }
 
@@ -101,6 +111,7 @@ fn a_capped_search_is_not_complete() {
         faults: None,
         slips: Slips::default(),
         order: Order::Fifo,
+        mortal: None,
     };
     let report = check(&space, &limits);
     assert!(!report.complete && report.violation.is_none());

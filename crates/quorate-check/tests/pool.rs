@@ -65,8 +65,17 @@ where
 {
     let Pools { arbiters, claims, requests, gives_up, faults, order } = pools.clone();
     let slips = Slips::default();
-    let space =
-        Space::<P> { quorums: arbiters, options, claims, requests, gives_up, faults, slips, order };
+    let space = Space::<P> {
+        quorums: arbiters,
+        options,
+        claims,
+        requests,
+        gives_up,
+        faults,
+        slips,
+        order,
+        mortal: None,
+    };
     check(&space, &Limits::default())
 }
 

@@ -67,7 +67,17 @@ where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     let Locks { quorums, claims, requests, gives_up, faults, slips, order } = locks.clone();
-    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, slips, order };
+    let space = Space::<P> {
+        quorums,
+        options,
+        claims,
+        requests,
+        gives_up,
+        faults,
+        slips,
+        order,
+        mortal: None,
+    };
     check(&space, &Limits::default())
 }
 

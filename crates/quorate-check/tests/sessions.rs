@@ -46,6 +46,7 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
         faults: Some(faults),
         slips: Slips::default(),
         order: Order::Fifo,
+        mortal: None,
     };
     check(&space, &Limits { shortest, ..Limits::default() })
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use quorate_check::{Limits, Report, Space, Trace, check, explore};
 use quorate_lab::visit;
+use quorate_quorum::{SiteId, SiteSet};
 use quorate_sim::{Breach, Subject, Visitor, properties};
 use serde_json::{Value, json};
 
@@ -41,6 +42,9 @@ pub(crate) struct Check {
     order: String,
     #[command(flatten)]
     faults: FaultArgs,
+    /// The sites that may crash, as in 4,5; all of them if nothing is said
+    #[arg(long, value_name = "SITES", value_delimiter = ',')]
+    mortal: Vec<NonZeroUsize>,
     /// Shows the states in a browser instead, until interrupted
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "localhost:3000")]
     #[arg(conflicts_with = "json")]
@@ -65,6 +69,15 @@ impl Check {
     /// Runs the search and says what it found.
     pub(crate) fn run(&self) -> Answer {
         visit(&self.protocol, &self.cluster.options, Start(self))?
+    }
+
+    /// The sites that may crash; `None` if all of them.
+    fn mortal(&self, sites: usize) -> Result<Option<SiteSet>, String> {
+        if let Some(site) = self.mortal.iter().find(|site| site.get() > sites) {
+            return Err(format!("--mortal: there is no site {site}; expected 1 to {sites}"));
+        }
+        let mortal = self.mortal.iter().map(|site| SiteId::new(site.get() - 1));
+        Ok((!self.mortal.is_empty()).then(|| mortal.collect()))
     }
 
     fn limits(&self) -> Limits {
@@ -95,6 +108,7 @@ impl Visitor for Start<'_> {
             faults: args.cluster.site.then(|| args.faults.faults()),
             slips: args.faults.slips::<P>(args.cluster.site)?,
             order: args.faults.order::<P>(&args.order, args.cluster.site)?,
+            mortal: args.mortal(cluster.requests.len())?,
         };
         Search { args, cluster: &cluster }.run(&space)
     }

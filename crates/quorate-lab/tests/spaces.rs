@@ -19,7 +19,17 @@ fn search<P: Subject>(
     let quorums = P::quorums(shape, &all).expect("such quorums exist");
     let (claims, requests) = (Claims::each(claims), requests.to_vec());
     let (gives_up, faults, slips, order) = (0, None, Slips::default(), Order::Fifo);
-    let space = Space::<P> { quorums, options, claims, requests, gives_up, faults, slips, order };
+    let space = Space::<P> {
+        quorums,
+        options,
+        claims,
+        requests,
+        gives_up,
+        faults,
+        slips,
+        order,
+        mortal: None,
+    };
     check(&space, &Limits { threads: 1, ..Limits::default() })
 }
 

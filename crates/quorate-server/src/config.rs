@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use quorate_quorum::{Kind, QuorumSystem, SiteId, build};
 use quorate_site::group::{self, Choice};
+use quorate_site::role::{self, Overrun};
 use quorate_site::session::{Badge, Drift, Lease, Terms};
 use serde::Deserialize;
 
@@ -50,6 +51,18 @@ pub struct SiteConfig {
     /// For how long whoever waits for a group lock may be overtaken by others that join those
     /// inside, in milliseconds; for as long as the session lasts if nothing is said.
     pub group_limit_ms: Option<u64>,
+    /// What becomes of a member of a role lock that stays for longer than it said: `revoke`, it is
+    /// told to leave, or `tolerate`, the others wait.
+    #[serde(default = "role_overrun")]
+    pub role_overrun: String,
+    /// How much longer it may stay, in milliseconds.
+    #[serde(default = "role_grace_ms")]
+    pub role_grace_ms: u64,
+    /// For how long a stage of a role lock is planned at most, in milliseconds.
+    pub role_cap_ms: Option<u64>,
+    /// Whether a stage of a role lock that no other group waits for lets in who stays longer.
+    #[serde(default = "yes")]
+    pub role_extend: bool,
     /// Whether sites and clients may speak without TLS over other networks than loopback.
     #[serde(default)]
     pub insecure: bool,
@@ -89,6 +102,18 @@ fn group_choice() -> String {
     Choice::ALL[0].0.into()
 }
 
+fn role_overrun() -> String {
+    "revoke".into()
+}
+
+fn role_grace_ms() -> u64 {
+    1000
+}
+
+fn yes() -> bool {
+    true
+}
+
 impl SiteConfig {
     /// The usual configuration of a site: the one at place `site`, counted from 1, of those at
     /// these addresses, with its record in the folder `data`.
@@ -107,6 +132,10 @@ impl SiteConfig {
             local_turns: local_turns(),
             group_choice: group_choice(),
             group_limit_ms: None,
+            role_overrun: role_overrun(),
+            role_grace_ms: role_grace_ms(),
+            role_cap_ms: None,
+            role_extend: true,
             insecure: false,
             tls: None,
         }
@@ -139,6 +168,7 @@ impl SiteConfig {
         self.quorums()?;
         self.terms()?;
         self.group_options()?;
+        self.role_options()?;
         if let Some(tls) = &self.tls {
             crate::tls::Tls::read(tls)?;
         } else if !self.insecure {
@@ -196,17 +226,20 @@ impl SiteConfig {
 
     /// How group locks behave where there is a choice.
     fn group_options(&self) -> Result<group::Options, ServerError> {
-        let known = Choice::ALL.iter().find(|(name, _)| *name == self.group_choice);
-        let Some((_, choice)) = known else {
-            let names: Vec<&str> = Choice::ALL.iter().map(|(name, _)| *name).collect();
-            return Err(ServerError::Config(format!(
-                "group_choice = \"{}\": expected {}",
-                self.group_choice,
-                names.join(" or ")
-            )));
-        };
+        let choice = one_of("group_choice", &self.group_choice, &Choice::ALL)?;
         let limit = self.group_limit_ms.map(Duration::from_millis);
-        Ok(group::Options { choice: *choice, limit })
+        Ok(group::Options { choice, limit })
+    }
+
+    /// How role locks behave where there is a choice.
+    fn role_options(&self) -> Result<role::Options, ServerError> {
+        Ok(role::Options {
+            extend: self.role_extend,
+            cap: self.role_cap_ms.map(Duration::from_millis),
+            overrun: one_of("role_overrun", &self.role_overrun, &Overrun::ALL)?,
+            grace: Duration::from_millis(self.role_grace_ms),
+            ..role::Options::default()
+        })
     }
 
     /// The cluster as a number: its name, and what must be the same at all its sites for quorums to
@@ -234,8 +267,18 @@ impl SiteConfig {
         config.terms = self.terms()?;
         config.local_turns = self.local_turns;
         config.settings.group = self.group_options()?;
+        config.settings.role = self.role_options()?;
         Ok(config)
     }
+}
+
+/// The value that is meant by its name.
+fn one_of<T: Copy>(key: &str, text: &str, all: &[(&str, T)]) -> Result<T, ServerError> {
+    let found = all.iter().find(|(name, _)| *name == text);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        ServerError::Config(format!("{key} = \"{text}\": expected {}", names.join(" or ")))
+    })
 }
 
 #[cfg(test)]
@@ -270,6 +313,10 @@ mod tests {
             (
                 "cluster = \"p\"\ngroup_choice = \"best\"",
                 "group_choice = \"best\": expected arbitrary or most-waiting",
+            ),
+            (
+                "cluster = \"p\"\nrole_overrun = \"kill\"",
+                "role_overrun = \"kill\": expected tolerate or revoke",
             ),
         ] {
             let error = config(text).check().unwrap_err().to_string();
