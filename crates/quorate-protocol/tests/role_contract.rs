@@ -129,8 +129,8 @@ fn a_site_without_a_quorum_asks_others_and_hosts_nothing() {
 fn no_declared_time_is_too_long() {
     let options = Options { tc: TIME, ..Options::default() };
     let (mut lock, mut shared) = (RoleLock::new(options), three());
-    for (number, role) in [Role::Exclusive, Role::Exclusive, Role::Shared].into_iter().enumerate() {
-        let ticket = Ticket { claim: ClaimId(number as u32 + 1), ..ticket(4, 2) };
+    for (number, role) in (1..).zip([Role::Exclusive, Role::Exclusive, Role::Shared]) {
+        let ticket = Ticket { claim: ClaimId(number), ..ticket(4, 2) };
         let (group, time) = (Group::new("b"), Duration::MAX);
         let asked = Message::ReqProcess { ticket, group, role, time };
         step(&mut lock, &mut shared, Input::Deliver(site(2), asked)).unwrap();
