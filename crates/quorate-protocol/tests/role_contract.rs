@@ -125,6 +125,21 @@ fn a_site_without_a_quorum_asks_others_and_hosts_nothing() {
     assert_eq!(refused, Err(Violation::NoQuorum), "nobody can be asked");
 }
 
+/// Times that run over are as long as can be: others wait, and nothing breaks.
+#[test]
+fn no_declared_time_is_too_long() {
+    let options = Options { tc: TIME, ..Options::default() };
+    let (mut lock, mut shared) = (RoleLock::new(options), three());
+    for (number, role) in (1..).zip([Role::Exclusive, Role::Exclusive, Role::Shared]) {
+        let ticket = Ticket { claim: ClaimId(number), ..ticket(4, 2) };
+        let (group, time) = (Group::new("b"), Duration::MAX);
+        let asked = Message::ReqProcess { ticket, group, role, time };
+        step(&mut lock, &mut shared, Input::Deliver(site(2), asked)).unwrap();
+    }
+    let longest = lock.view().etas.iter().map(|eta| eta.after).max();
+    assert_eq!(longest, Some(Duration::MAX), "the second exclusive one waits for the first");
+}
+
 /// When a host is lost, its groups move, and no others.
 #[test]
 fn only_the_groups_of_a_lost_host_move() {

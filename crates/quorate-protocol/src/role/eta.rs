@@ -25,7 +25,9 @@ impl Stage {
             State::Cs(cs) => in_turn(Some(cs.deadline), self.lw.0.iter()),
         };
         let first = if self.state == State::Active { self.lp.gtpo() } else { Duration::ZERO };
-        etas.extend(next.into_iter().map(|eta| Eta { after: first + eta.after, ..eta }));
+        etas.extend(
+            next.into_iter().map(|eta| Eta { after: first.saturating_add(eta.after), ..eta }),
+        );
         etas
     }
 }
@@ -36,7 +38,7 @@ fn in_turn<'a>(from: Option<crate::Tick>, requests: impl Iterator<Item = &'a Req
     let eta = |request: &Request| {
         let after = if request.is_exclusive() { before } else { Duration::ZERO };
         if request.is_exclusive() {
-            before += request.cost;
+            before = before.saturating_add(request.cost);
         }
         Eta { ticket: request.ticket, from, after }
     };

@@ -65,7 +65,7 @@ impl Requests {
     pub(super) fn gtpo(&self) -> Duration {
         let (exclusive, shared): (Vec<&Request>, Vec<&Request>) =
             self.0.iter().partition(|request| request.is_exclusive());
-        let exclusive: Duration = exclusive.iter().map(|request| request.cost).sum();
+        let exclusive = sum(exclusive.into_iter());
         let shared = shared.iter().map(|request| request.cost).max().unwrap_or_default();
         exclusive.max(shared)
     }
@@ -101,8 +101,14 @@ impl Requests {
     fn free_at(&self, now: Tick) -> Tick {
         let rest = self.exclusive().and_then(Request::end).unwrap_or(now).max(now);
         let pending = self.0.iter().filter(|request| request.is_exclusive() && request.waits());
-        rest + pending.map(|request| request.cost).sum()
+        rest + sum(pending)
     }
+}
+
+/// What these requests cost one after the other. Whatever a peer declares, it does not run over.
+fn sum<'a>(requests: impl Iterator<Item = &'a Request>) -> Duration {
+    let costs = requests.map(|request| request.cost);
+    costs.fold(Duration::ZERO, Duration::saturating_add)
 }
 
 #[cfg(test)]

@@ -225,7 +225,7 @@ impl Stage {
         self.reply(now, ticket, fence, out);
         if self.options.overrun == Overrun::Revoke {
             let timer = Timer { pr: self.pr, ticket };
-            out.push(Effect::Arm(timer, cost + self.options.grace));
+            out.push(Effect::Arm(timer, cost.saturating_add(self.options.grace)));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The stages that a site hosts, one for each group that was asked of it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use quorate_quorum::{SiteId, SiteSet};
 
@@ -22,7 +23,7 @@ pub(super) struct Ask {
     pub(super) ticket: Ticket,
     pub(super) group: Group,
     pub(super) role: Role,
-    pub(super) time: std::time::Duration,
+    pub(super) time: Duration,
     pub(super) hasty: bool,
 }
 
@@ -49,7 +50,8 @@ impl Stages {
         }
         site.observe(ticket);
         let near = ticket.site == site.site();
-        let cost = if near { time } else { time + 2 * self.options.tc };
+        let way = if near { Duration::ZERO } else { self.options.tc.saturating_mul(2) };
+        let cost = time.saturating_add(way);
         let request = Request { ticket, role, cost, admitted: None, hasty };
         if let Some(stage) = self.stages.get_mut(&group) {
             stage.on_req_process(site, now, request, out);
