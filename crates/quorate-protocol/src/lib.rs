@@ -9,6 +9,7 @@
 //! | [`group`] | any one of some groups, to all who can use it | Manabe & Park 2004 |
 //! | [`mutex`] | the lock, to one at a time | Cao & Singhal 2001 |
 //! | [`pool`] | h of k units, to as many as fit | Manabe & Tajima |
+//! | [`token`] | any one of some groups, by a token | Swaroop & Singh 2008 |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -44,6 +45,7 @@ mod protocol;
 mod sessions;
 mod shared;
 mod spelling;
+pub mod token;
 mod view;
 
 pub use clock::Clock;

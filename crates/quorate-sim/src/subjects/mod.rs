@@ -3,17 +3,19 @@
 mod group;
 mod mutex;
 mod pool;
+mod token;
 
 use quorate_protocol::group::GroupLock;
 use quorate_protocol::mutex::Mutex;
 use quorate_protocol::pool::Pool;
+use quorate_protocol::token::TokenLock;
 use quorate_site::registry::Settings;
 
 use crate::Subject;
 use crate::cluster::Wants;
 
 /// The protocols' names.
-pub const PROTOCOLS: [&str; 3] = [GroupLock::NAME, Mutex::NAME, Pool::NAME];
+pub const PROTOCOLS: [&str; 4] = [GroupLock::NAME, Mutex::NAME, Pool::NAME, TokenLock::NAME];
 
 /// Something to do with a protocol that is known only by name.
 pub trait Visitor {
@@ -47,6 +49,7 @@ pub fn visit<V: Visitor>(
         GroupLock::NAME => group::visit(settings, visitor),
         Mutex::NAME => mutex::visit(settings, visitor),
         Pool::NAME => pool::visit(settings, visitor),
+        TokenLock::NAME => token::visit(settings, visitor),
         _ => Err(unknown_protocol(name)),
     }
 }
@@ -67,6 +70,7 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Setting
             Ok((Wants::Pool, Settings { pool, pool_undone, ..Settings::default() }))
         }
         GroupLock::NAME => Err("whole sites have no group locks yet; leave --site out".to_owned()),
+        TokenLock::NAME => Err("whole sites have no token locks yet; leave --site out".to_owned()),
         _ => Err(unknown_protocol(name)),
     }
 }
