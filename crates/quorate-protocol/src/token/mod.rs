@@ -11,6 +11,7 @@
 
 mod asking;
 mod durable;
+pub mod errata;
 mod holding;
 mod lease;
 mod message;
@@ -192,6 +193,10 @@ impl Protocol for TokenLock {
         let mut desk = Desk { site, now, out: &mut effects };
         self.wake(&mut desk);
         self.lapse_if_due(&mut desk);
+        if let Input::Release(_) = input {
+            // Who leaves need not be told that it has just lost.
+            desk.out.retain(|effect| !matches!(effect, Effect::Lose(..)));
+        }
         self.handle(&mut desk, input);
         if self.durable != before {
             out.persist(Record::Token(self.durable.clone()));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::group::Claim;
+use quorate_protocol::token::errata::{Erratum, Unrepaired};
 use quorate_protocol::token::{Durable, Grant, Message, Options, Timer, TokenLock, Via};
 use quorate_protocol::{ClaimId, Fence, Record, SessionNo, Tick, Ticket};
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
@@ -23,10 +24,12 @@ pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
         }
         Ok(())
     };
-    let undone: Option<String> =
-        switches(TokenLock::NAME, &Options::NAMES, settings, std::iter::empty(), set)?;
-    assert!(undone.is_none(), "nothing can be undone");
-    Ok(visitor.visit::<TokenLock>(options))
+    let errata = Erratum::ALL.into_iter();
+    let undone = switches(TokenLock::NAME, &Options::NAMES, settings, errata, set)?;
+    Ok(match undone {
+        None => visitor.visit::<TokenLock>(options),
+        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+    })
 }
 
 /// A time that is not 0, as in `50ms`.
@@ -40,8 +43,8 @@ fn parse_time(name: &str, value: &str) -> Result<Duration, String> {
 
 /// The token lock, whole or with a repair undone: only what a site is made of differs.
 macro_rules! subject {
-    ($lock:ty, $options:ty, $new:expr, $restarted:expr) => {
-        impl Subject for $lock {
+    ($site:ty, $options:ty, $new:expr, $restarted:expr, $lock:expr) => {
+        impl Subject for $site {
             const NAME: &'static str = "token";
 
             const QUORUM: &'static str = "majority";
@@ -86,7 +89,7 @@ macro_rules! subject {
             }
 
             fn believes_until(&self, _: ClaimId) -> Option<Tick> {
-                self.believes_until()
+                $lock(self).believes_until()
             }
 
             fn parse_claim(words: &[&str]) -> Result<Claim, String> {
@@ -129,7 +132,7 @@ macro_rules! subject {
             }
 
             fn holds(&self) -> Option<u64> {
-                self.token().map(|token| token.stamp.epoch.0)
+                $lock(self).token().map(|token| token.stamp.epoch.0)
             }
 
             fn carries(message: &Message) -> Option<u64> {
@@ -151,11 +154,12 @@ macro_rules! subject {
             }
 
             fn shown(&self, what: &str) -> Result<String, String> {
-                let requests = self.request_set().iter().map(|site| site.to_string());
+                let lock: &TokenLock = $lock(self);
+                let requests = lock.request_set().iter().map(|site| site.to_string());
                 let text = match what {
-                    "state" => format!("{:?}", self.state()),
+                    "state" => format!("{:?}", lock.state()),
                     "requests" => requests.collect::<Vec<_>>().join(" "),
-                    "queue" => self.token().map_or_else(String::new, |t| t.queue.to_string()),
+                    "queue" => lock.token().map_or_else(String::new, |t| t.queue.to_string()),
                     _ => return Err(format!("expected state, requests or queue, not `{what}`")),
                 };
                 Ok(if text.is_empty() { "none".to_owned() } else { text })
@@ -175,5 +179,13 @@ subject!(
     TokenLock,
     Options,
     |(site, n), options| TokenLock::new(site, n, options),
-    |(site, n), options, durable| TokenLock::restarted(site, n, options, durable)
+    |(site, n), options, durable| TokenLock::restarted(site, n, options, durable),
+    std::convert::identity::<&TokenLock>
+);
+subject!(
+    Unrepaired,
+    (Options, Erratum),
+    |(site, n), (options, undone)| Unrepaired::new(site, n, options, undone),
+    |place, (options, undone), durable| Unrepaired::restarted(place, options, undone, durable),
+    Unrepaired::lock
 );

@@ -27,7 +27,7 @@ impl<P: Subject> World<P> {
             return false;
         }
         self.disarm(site, timer);
-        let quiet = self.channels.in_flight() == 0 && self.inside == 0 && self.waiting > 0;
+        let quiet = self.channels.in_flight() == 0 && self.inside == 0;
         self.futile += u32::from(quiet);
         watch.see(0, &Event::Expires(site, timer));
         if let Err(violation) = self.step(site, 1, Input::Expire(timer), watch) {
