@@ -31,20 +31,26 @@ impl TokenLock {
         self.durable.cover(self.sn);
     }
 
-    /// Waits for T1, longer each time.
+    /// Waits for T1, longer each time; after a restart until the former life does not count.
     pub(super) fn wait(&mut self, desk: &mut Desk<'_>) {
         let patience = self.options.patience(desk.me().index(), self.tries);
-        desk.arm(Timer::T1, patience);
+        let quiet = self.quiet_until.map(|until| until.since(desk.now));
+        desk.arm(Timer::T1, quiet.filter(|quiet| !quiet.is_zero()).unwrap_or(patience));
     }
 
-    fn ask_all_in_set(&self, desk: &mut Desk<'_>) {
+    pub(super) fn ask_all_in_set(&self, desk: &mut Desk<'_>) {
         for to in self.ask.iter() {
             self.ask_site(desk, to);
         }
     }
 
-    /// Sends our request to a site.
+    /// Sends our request to a site. Who has restarted asks for nothing while callers of its former
+    /// life may be inside: a captain that lets the new request join would forget the old one
+    /// (scenario `token/own_7_restarted_follower_asks_again`).
     pub(super) fn ask_site(&self, desk: &mut Desk<'_>, to: SiteId) {
+        if self.is_quarantined(desk) {
+            return;
+        }
         let want = self.want.as_ref().expect("who asks wants something");
         let (sn, groups) = (want.sn, want.groups.clone());
         desk.send(to, Message::Request { sn, groups, again: false });
@@ -192,6 +198,9 @@ impl TokenLock {
     pub(super) fn on_t1(&mut self, desk: &mut Desk<'_>) {
         if self.state() != State::R {
             return desk.out.ignore("nobody waits for the token");
+        }
+        if self.is_quarantined(desk) {
+            return self.wait(desk);
         }
         let want = self.want.as_mut().expect("who waits wants something");
         if self.options.resend && !want.called {

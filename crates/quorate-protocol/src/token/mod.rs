@@ -137,6 +137,7 @@ impl TokenLock {
             Input::Lost(peer) => self.on_lost(desk, peer),
             Input::Open(peer, _) => self.on_open(desk, peer),
             Input::Closed(client) => self.on_closed(desk, client),
+            Input::Cleared if self.state() == State::R => self.ask_all_in_set(desk),
             // What lapses is over already when this is read; else it was renewed meanwhile.
             Input::Expire(Timer::Lapse)
             | Input::Turn(_)
