@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use quorate_protocol::token::{Message, Options, TokenLock, Via};
+use quorate_protocol::token::{Message, Options, Timer, TokenLock, Via};
 use quorate_protocol::{SiteId, Tick};
 use quorate_quorum::{Kind, build};
 use quorate_sim::random::{Delay, Outcome, Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Claims, Event, Order, Slips, Subject};
+use quorate_sim::{Claims, Event, Fault, Observer, Order, Slips, Subject, World};
 
 const GROUPS: u64 = 3;
 
@@ -153,6 +153,44 @@ fn all_sites_can_be_inside_at_once() {
     let mut plan = plan(8, 1, Span::Fixed(0));
     (plan.requests, plan.inside) = (vec![1; 8], Span::Fixed(10 * T));
     assert_eq!(measure(&plan, 1).0.most_inside, 8);
+}
+
+/// Counts what a new token costs.
+#[derive(Default)]
+struct Epochs(u64);
+
+impl Observer<TokenLock> for Epochs {
+    fn see(&mut self, _: usize, event: &Event<'_, TokenLock>) {
+        if let Event::Sends { message, .. } = event {
+            let kind = message.kind();
+            let counts = ["prepare", "promise", "nack", "new_epoch", "withdraw"].contains(&kind);
+            self.0 += u64::from(counts);
+        }
+    }
+}
+
+#[test]
+fn a_new_token_costs_three_messages_for_every_other_site() {
+    for n in [3, 5, 9] {
+        let (first, second) = (SiteId::new(0), SiteId::new(1));
+        let quorums = build(Kind::Majority, n).unwrap();
+        let mut world = World::<TokenLock>::new(&quorums, &Options::default());
+        let mut count = Epochs::default();
+        world.suffer(Fault::Crash(first), &mut count);
+        world.suffer(Fault::Restart(first), &mut count);
+        let claim = TokenLock::parse_claim(&["a"]).unwrap();
+        world.acquire(second, claim, &mut count).unwrap();
+        settle(&mut world, &mut count);
+        assert!(world.expire(second, Timer::T1, &mut count));
+        settle(&mut world, &mut count);
+        assert_eq!((world.inside(), count.0), (1, 3 * (n as u64 - 1)));
+    }
+}
+
+fn settle(world: &mut World<TokenLock>, watch: &mut Epochs) {
+    while let Some(channel) = { world.busy_channels().next() } {
+        world.deliver(channel, watch);
+    }
 }
 
 /// Loss, crashes, partitions, callers that give up: everybody is served, and leases keep groups
