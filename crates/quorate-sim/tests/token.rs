@@ -1,5 +1,5 @@
-//! What a token lock costs, by the rule of `docs/protocols/token.md`: request and complete are charged
-//! to their sender, start and token to their receiver.
+//! What a token lock costs, by the rule of `docs/protocols/token.md`: request and complete are
+//! charged to their sender, start and token to their receiver.
 
 use std::collections::BTreeMap;
 

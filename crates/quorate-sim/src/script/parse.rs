@@ -49,8 +49,8 @@ const SESSIONS: &str = "sessions [no-reopen] [no-restart] [fences N]";
 const FENCES_MAX: u64 = 1 << 32;
 
 const EXPECT: &str = "expect S inside [group G], expect S waiting|idle|lost, \
-    expect S shows NAME TEXT, expect A -> B has KIND, expect A -> B empty, expect quiet, expect messages N, \
-    expect broken PROPERTY";
+    expect S shows NAME TEXT, expect A -> B has KIND, expect A -> B empty, expect quiet, \
+    expect messages N, expect broken PROPERTY";
 
 /// One line at the margin.
 #[derive(Clone, Debug, PartialEq, Eq)]
