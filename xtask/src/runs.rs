@@ -74,6 +74,14 @@ pub(crate) const QUICK: &[&str] = &[
     "check joung --quorum quorums/two-of-three-6.txt --claims 'a; a; a; a; b; a b'",
     "sim random --protocol joung --sites 5 --requests 3 --claims 'a; b; a b; a; b c' --runs 2000",
     "sim random --protocol maekawa --sites 9 --requests 4 --runs 1000",
+    // The token: a lost message, a false timeout, a crash, sets of groups, leases that lapse.
+    "check token --claims 'a; b; a b' --budget drop=1",
+    "check token --claims 'a; b; a' --budget early=1",
+    "check token --claims 'a; b; a b' --budget crash=1",
+    "check token --claims 'a; b; a' --budget early=1 --option lease=150ms",
+    "check token --site --claims 'a; b; a b' --budget lose=1",
+    "sim random --protocol token --sites 5 --requests 3 --gives-up 3 --claims 'a; a b; b; b c' \
+     --loss 10 --budget crash=2,cut=2 --option lease=60ms --runs 5000",
     // More goes wrong than can be searched: sessions end, sites crash, and come back or not.
     "sim random --sites 3 --requests 3 --gives-up 2 --budget lose=5,silent=3,crash=2 --runs 20000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 10000",
@@ -171,6 +179,15 @@ pub(crate) const DEEP: &[&str] = &[
      --budget lose=8,silent=8,crash=2 --runs 100000",
     "sim random --protocol pool --sites 9 --quorum improved --claims '1 of 2; 2 of 2' \
      --budget crash=2 --no-restart --runs 100000",
+    // The token, where quick searches leave off.
+    "check token --claims 'a; b; a' --requests 2,2,1 --budget drop=1",
+    "check token --claims 'a; b; a' --requests 1,1,0 --budget drop=1,early=1",
+    "check token --claims 'a; b; a' --requests 1,1,0 --budget early=2 --option lease=150ms",
+    "check token --claims 'a; b; a' --budget crash=1,drop=1 --requests 1,1,0",
+    "sim random --protocol token --sites 9 --requests 3 --gives-up 3 --claims 'a; a b; b; b c' \
+     --loss 5 --budget crash=2,cut=2 --option lease=60ms --runs 100000",
+    "sim random --protocol token --sites 3 --requests 3 --gives-up 3 --claims 'a; a b; b; b c' \
+     --loss 20 --budget crash=2,cut=2 --runs 100000",
     // Majorities of four.
     "check mutex --sites 4 --requests 1 \
      --option yield_pass=off --option ahead=off --option lists=off",

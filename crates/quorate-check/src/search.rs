@@ -125,8 +125,8 @@ impl<P: Subject> Observer<P> for Lines {
     }
 }
 
-/// Lets a timer run out. Time goes on to when it is due, unless it is early and nothing but
-/// patience ends with it.
+/// Lets a timer run out. Time goes on to when it is due. One that is early runs out because all
+/// else is slow, or, where a deadline would have to come first, because its site is too hasty.
 fn expire<P: Subject>(
     world: &mut World<P>,
     (site, at): (SiteId, usize),
@@ -135,7 +135,8 @@ fn expire<P: Subject>(
 ) -> bool {
     let found = world.timers(site).nth(at);
     let Some((timer, due)) = found else { return false };
-    if !early || P::is_deadline(timer) {
+    let first = world.next_due(P::is_deadline).is_none_or(|deadline| due <= deadline);
+    if !early || first {
         world.set_now(due.max(world.now()));
     }
     world.expire(site, timer, watch)

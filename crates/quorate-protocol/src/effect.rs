@@ -7,6 +7,7 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
+use crate::token::Durable;
 use crate::{ClaimId, Fence, Protocol};
 
 /// Everything a site can ask of its driver.
@@ -69,10 +70,12 @@ impl fmt::Display for Why {
 }
 
 /// Something that must survive a restart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Record {
     /// All fences this site may have told of lie below this one.
     FenceCeil(Fence),
+    /// What a token lock must not forget.
+    Token(Durable),
 }
 
 /// The effects of a step, in the order in which the driver carries them out.

@@ -121,12 +121,19 @@ pub struct Fences {
 }
 
 /// A reading of the driver's clock, in nanoseconds since an origin of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Tick(pub u64);
 
 impl Tick {
     /// The origin.
     pub const ZERO: Tick = Tick(0);
+
+    /// The time from an earlier moment to this one; none if that is later.
+    pub fn since(self, earlier: Tick) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
 }
 
 impl Add<Duration> for Tick {

@@ -10,6 +10,7 @@
 //! | [`mutex`] | the lock, to one at a time | Cao & Singhal 2001 |
 //! | [`pool`] | h of k units, to as many as fit | Manabe & Tajima |
 //! | [`role`] | a group, as a shared or exclusive member for some time | Cenci & Ardenghi 2012 |
+//! | [`token`] | any one of some groups, by a token | Swaroop & Singh 2008 |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -47,6 +48,7 @@ pub mod role;
 mod sessions;
 mod shared;
 mod spelling;
+pub mod token;
 mod view;
 
 pub use clock::Clock;

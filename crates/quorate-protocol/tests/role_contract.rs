@@ -133,7 +133,7 @@ fn no_declared_time_is_too_long() {
     for (number, role) in (1..).zip([Role::Exclusive, Role::Exclusive, Role::Shared]) {
         let ticket = Ticket { claim: ClaimId(number), ..ticket(4, 2) };
         let (group, time) = (Group::new("b"), Duration::MAX);
-        let asked = Message::ReqProcess { ticket, group, role, time };
+        let asked = Message::ReqProcess { ticket, group, role, time, hasty: false };
         step(&mut lock, &mut shared, Input::Deliver(site(2), asked)).unwrap();
     }
     let longest = lock.view().etas.iter().map(|eta| eta.after).max();

@@ -77,12 +77,15 @@ impl<M: Clone + Hash> Channels<M> {
         message
     }
 
-    /// Loses everything that is under way in one lane.
-    pub(crate) fn clear(&mut self, from: SiteId, to: SiteId, lane: Lane) {
-        if self.queue(from, to, lane).is_some() {
-            let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
-            self.in_flight -= outbox.remove(&(to, lane)).map_or(0, |queue| queue.len());
+    /// Takes everything that is under way in one lane.
+    pub(crate) fn clear(&mut self, from: SiteId, to: SiteId, lane: Lane) -> VecDeque<M> {
+        if self.queue(from, to, lane).is_none() {
+            return VecDeque::new();
         }
+        let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
+        let queue = outbox.remove(&(to, lane)).unwrap_or_default();
+        self.in_flight -= queue.len();
+        queue
     }
 
     pub(crate) fn queue(&self, from: SiteId, to: SiteId, lane: Lane) -> Option<&VecDeque<M>> {

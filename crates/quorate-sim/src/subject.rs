@@ -31,6 +31,9 @@ pub trait Subject:
     /// Whether its grants are units of something that has several.
     const POOLED: bool = false;
 
+    /// Whether it has a token.
+    const TOKENS: bool = false;
+
     /// Whether some claims must not wait while others are inside; see [`must_join`].
     ///
     /// [`must_join`]: Self::must_join
@@ -117,6 +120,21 @@ pub trait Subject:
         None
     }
 
+    /// Whom a fence serves: two of different parties never have the same one.
+    fn party(_: &Self::Grant) -> u64 {
+        0
+    }
+
+    /// The epoch of the token that a site has, where a protocol has tokens.
+    fn holds(&self) -> Option<u64> {
+        None
+    }
+
+    /// The epoch of the token that a message carries.
+    fn carries(_: &Self::Message) -> Option<u64> {
+        None
+    }
+
     /// How long the caller said that it would stay, if it had to say so.
     fn stays(_: &Self::Grant) -> Option<Duration> {
         None
@@ -143,6 +161,15 @@ pub trait Subject:
     /// Whether a claim must not wait while somebody is inside with `grant`, once all is quiet.
     fn must_join(_: &Self::Options, _: &Self::Claim, _: &Self::Grant) -> bool {
         false
+    }
+
+    /// What a site shows of itself under a name, for `expect S shows NAME TEXT`.
+    ///
+    /// # Errors
+    ///
+    /// A site of this protocol shows nothing of that name; the text says what it does.
+    fn shown(&self, what: &str) -> Result<String, String> {
+        Err(format!("a site of a {} shows no `{what}`, nor anything else", Self::NAME))
     }
 
     /// Whether a grant is as a script says behind `inside`.

@@ -79,13 +79,13 @@ fn bad_input_is_named_with_its_line_and_what_was_expected() {
         ("sites 3\noption ahead maybe", "line 2: option ahead is `on` or `off`, not `maybe`"),
         (
             "protocol turnstile\nsites 3",
-            "line 1: unknown protocol `turnstile`; known: group, mutex, pool, role",
+            "line 1: unknown protocol `turnstile`; known: group, mutex, pool, role, token",
         ),
         ("sites 3\n1 acquires twice", "line 2: a mutex is acquired without `twice`"),
         (
             "sites 3\nexpect broken hearts",
             "line 2: unknown property `hearts`; expected one of no blocking, contract, \
-             exclusion, fences grow, progress, units, vacancy",
+             exclusion, fences grow, progress, one token, units, vacancy",
         ),
     ];
     for (text, expected) in cases {

@@ -8,6 +8,7 @@ mod contract;
 mod exclusion;
 mod fences;
 mod progress;
+mod tokens;
 mod units;
 mod vacancy;
 
@@ -19,16 +20,18 @@ use quorate_quorum::SiteId;
 use self::blocking::Blocking;
 use self::exclusion::Exclusion;
 use self::fences::Fences;
+use self::tokens::Tokens;
 use self::units::Units;
 use crate::Subject;
 
 /// The names of all properties, in the order of their files.
-pub const PROPERTIES: [&str; 7] = [
+pub const PROPERTIES: [&str; 8] = [
     blocking::NAME,
     contract::NAME,
     exclusion::NAME,
     fences::NAME,
     progress::NAME,
+    tokens::NAME,
     units::NAME,
     vacancy::NAME,
 ];
@@ -37,6 +40,7 @@ pub const PROPERTIES: [&str; 7] = [
 pub fn properties<P: Subject>() -> impl Iterator<Item = &'static str> {
     PROPERTIES.into_iter().filter(|&name| match name {
         blocking::NAME => P::JOINED,
+        tokens::NAME => P::TOKENS,
         units::NAME => P::POOLED,
         _ => true,
     })
@@ -63,6 +67,7 @@ pub(crate) struct Judge<P: Subject> {
     blocking: Blocking<P>,
     exclusion: Exclusion<P>,
     fences: Fences,
+    tokens: Tokens,
     units: Units,
     breach: Option<Breach>,
 }
@@ -87,6 +92,7 @@ impl<P: Subject> Judge<P> {
             blocking: Blocking::new(),
             exclusion: Exclusion::new(),
             fences: Fences::default(),
+            tokens: Tokens::default(),
             units: Units::default(),
             breach: None,
         }
@@ -119,13 +125,20 @@ impl<P: Subject> Judge<P> {
             let verdict = self.fences.on_stage(stage);
             self.note(fences::NAME, verdict);
         }
-        let verdict = self.fences.on_enter(P::fence(grant), &P::marks(grant));
+        let verdict = self.fences.on_enter(P::fence(grant), P::party(grant), &P::marks(grant));
         self.note(fences::NAME, verdict);
     }
 
     pub(crate) fn on_leave(&mut self, site: SiteId, claim: ClaimId) {
         if let Some(grant) = self.exclusion.on_leave(site, claim).filter(|_| P::POOLED) {
             self.units.on_leave(P::units(&grant));
+        }
+    }
+
+    /// A token, in a site or under way, comes to be or is gone.
+    pub(crate) fn on_token(&mut self, before: Option<u64>, after: Option<u64>) {
+        if before != after {
+            self.tokens.change(before, after);
         }
     }
 
@@ -147,6 +160,7 @@ impl<P: Subject> Judge<P> {
             let verdict = self.blocking.judge(options, self.exclusion.inside());
             self.note(blocking::NAME, verdict);
         }
+        self.note(tokens::NAME, self.tokens.judge());
         self.note(progress::NAME, progress::judge(standing));
         self.note(vacancy::NAME, vacancy::judge(standing));
     }

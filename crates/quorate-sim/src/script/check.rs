@@ -22,6 +22,13 @@ impl<P: Subject> Stage<P> {
                     _ => self.has_what(*who, words),
                 }
             }
+            Check::Shows(site, what, expected) => {
+                let shown = self.world.protocol(*site).shown(what).map_err(Fault::Refused)?;
+                if shown == *expected {
+                    return Ok(());
+                }
+                unmet(format!("{site} shows {what} {expected}"), format!("it is {shown}"))
+            }
             Check::Has(channel, kind) => self.has(*channel, kind),
             Check::Empty(channel) => {
                 let expected = || format!("nothing under way on {channel}");

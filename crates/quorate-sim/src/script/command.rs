@@ -62,6 +62,8 @@ pub(super) enum Action {
 pub(super) enum Check {
     /// A claim is there; inside, it has what the words say.
     Stands(Who, Place, Vec<String>),
+    /// A site shows this of itself.
+    Shows(SiteId, String, String),
     /// A message of this kind is under way.
     Has(Channel, String),
     /// Nothing is under way on this channel.
@@ -158,6 +160,7 @@ impl Deed {
             },
             Deed::Expect(check) => match check {
                 Check::Stands(who, ..) => vec![who.site],
+                Check::Shows(site, ..) => vec![*site],
                 Check::Has(channel, _) | Check::Empty(channel) => vec![channel.from, channel.to],
                 Check::Quiet | Check::Messages(_) | Check::Broken(_) => vec![],
             },

@@ -49,8 +49,8 @@ const SESSIONS: &str = "sessions [no-reopen] [no-restart] [fences N]";
 const FENCES_MAX: u64 = 1 << 32;
 
 const EXPECT: &str = "expect S inside [group G], expect S waiting [for 4ms], expect S idle|lost, \
-    expect A -> B has KIND, expect A -> B empty, expect quiet, expect messages N, \
-    expect broken PROPERTY";
+    expect S shows NAME TEXT, expect A -> B has KIND, expect A -> B empty, expect quiet, \
+    expect messages N, expect broken PROPERTY";
 
 /// One line at the margin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,6 +243,10 @@ fn check(text: &str, words: &[&str]) -> Result<Check, Fault> {
         ["broken", name @ ..] if !name.is_empty() => Ok(Check::Broken(property(&name.join(" "))?)),
         [from, "->", to, "empty"] => Ok(Check::Empty(channel(from, to)?)),
         [from, "->", to, "has", kind] => Ok(Check::Has(channel(from, to)?, (*kind).to_owned())),
+        [at, "shows", what, text @ ..] if !text.is_empty() => {
+            Ok(Check::Shows(site(at)?, (*what).to_owned(), text.join(" ")))
+        }
+        [_, "shows", ..] => Err(form(text, "expect S shows NAME TEXT")),
         [subject, place, grant @ ..] => {
             let known = Place::ALL.into_iter().find(|known| known.word() == *place);
             let says_more = |place| matches!(place, Place::Inside | Place::Waiting);

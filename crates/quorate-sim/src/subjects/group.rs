@@ -147,7 +147,7 @@ subject!(
 );
 
 /// `group a b` in scripts; the first word may be left out where it is clear what is meant.
-fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+pub(super) fn parse_claim(words: &[&str]) -> Result<Claim, String> {
     let names = words.strip_prefix(&["group"]).unwrap_or(words);
     if names.is_empty() {
         return Err("a group lock is acquired with a group; expected one or more, as in \

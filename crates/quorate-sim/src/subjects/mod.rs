@@ -4,15 +4,16 @@ mod group;
 mod mutex;
 mod pool;
 mod role;
-
-use std::time::Duration;
+mod token;
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use quorate_protocol::group::GroupLock;
 use quorate_protocol::mutex::Mutex;
 use quorate_protocol::pool::Pool;
 use quorate_protocol::role::RoleLock;
+use quorate_protocol::token::TokenLock;
 use quorate_site::registry::Settings;
 
 use crate::Subject;
@@ -21,7 +22,8 @@ use crate::cluster::Wants;
 pub use self::mutex::quorums as coterie;
 
 /// The protocols' names.
-pub const PROTOCOLS: [&str; 4] = [GroupLock::NAME, Mutex::NAME, Pool::NAME, RoleLock::NAME];
+pub const PROTOCOLS: [&str; 5] =
+    [GroupLock::NAME, Mutex::NAME, Pool::NAME, RoleLock::NAME, TokenLock::NAME];
 
 /// Something to do with a protocol that is known only by name.
 pub trait Visitor {
@@ -86,6 +88,7 @@ pub fn visit<V: Visitor>(
         Mutex::NAME => mutex::visit(settings, visitor),
         Pool::NAME => pool::visit(settings, visitor),
         RoleLock::NAME => role::visit(settings, visitor),
+        TokenLock::NAME => token::visit(settings, visitor),
         _ => Err(unknown_protocol(name)),
     }
 }
@@ -113,6 +116,7 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Setting
             let (role, role_undone) = role::options(settings)?;
             Ok((Wants::Role, Settings { role, role_undone, ..Settings::default() }))
         }
+        TokenLock::NAME => Err("whole sites have no token locks yet; leave --site out".to_owned()),
         _ => Err(unknown_protocol(name)),
     }
 }

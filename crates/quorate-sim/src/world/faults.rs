@@ -214,9 +214,9 @@ impl<P: Subject> World<P> {
         let fate = if orphaned { Fate::Closed } else { Fate::Lost };
         let link = Link { silent: false, fate, ..self.links.get(client, server) };
         self.links.set(client, server, link);
-        self.channels.clear(server, client, Lane::Down);
+        self.lose_lane(server, client, Lane::Down);
         if orphaned {
-            self.channels.clear(client, server, Lane::Up);
+            self.lose_lane(client, server, Lane::Up);
         }
         self.begin(client).shared.sessions.set_ours(server, Ours::default());
         self.end_right(client, server, watch);
@@ -233,7 +233,7 @@ impl<P: Subject> World<P> {
     fn close(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
         self.end_ghosts(client, server, watch);
         self.links.set_fate(client, server, Fate::Closed);
-        self.channels.clear(client, server, Lane::Up);
+        self.lose_lane(client, server, Lane::Up);
         self.bury(client, server);
         self.begin(server).shared.sessions.set_theirs(client, None);
         self.tell(server, Input::Closed(client), watch);
@@ -280,8 +280,10 @@ impl<P: Subject> World<P> {
         let node = Arc::make_mut(&mut self.nodes[site.index()]);
         node.claims.clear();
         node.up = false;
+        let held = node.holds.take();
         self.occupied -= usize::from(!node.vacant);
         node.vacant = true;
+        self.judge.on_token(held, None);
         self.end_lingering();
         if self.contract.is_some() {
             for peer in SiteId::all(self.n()).filter(|&peer| peer != site) {
@@ -297,15 +299,15 @@ impl<P: Subject> World<P> {
             Fate::Orphaned | Fate::Closed => Fate::Closed,
         };
         self.links.set_fate(site, peer, as_client);
-        self.channels.clear(peer, site, Lane::Down);
+        self.lose_lane(peer, site, Lane::Down);
         let as_server = match self.links.get(peer, site).fate {
             Fate::Open | Fate::Orphaned => Fate::Orphaned,
             Fate::Lost | Fate::Closed | Fate::Opening => Fate::Closed,
         };
         self.links.set_fate(peer, site, as_server);
-        self.channels.clear(peer, site, Lane::Up);
+        self.lose_lane(peer, site, Lane::Up);
         if as_server == Fate::Closed {
-            self.channels.clear(site, peer, Lane::Down);
+            self.lose_lane(site, peer, Lane::Down);
         }
     }
 

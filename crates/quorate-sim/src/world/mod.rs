@@ -2,8 +2,8 @@
 
 mod faults;
 mod links;
+mod passing;
 mod refusal;
-mod timers;
 mod unseen;
 mod words;
 
@@ -67,6 +67,8 @@ struct Node<P: Subject> {
     claims: BTreeMap<ClaimId, Standpoint>,
     claims_made: u32,
     vacant: bool,
+    /// The epoch of the token that is here.
+    holds: Option<u64>,
     /// The timers that are armed, and when they run out.
     timers: BTreeMap<P::Timer, Tick>,
     /// The fence ceiling on disk.
@@ -123,10 +125,14 @@ impl<P: Subject> World<P> {
         order: Order,
     ) -> Self {
         let fence_block = contract.map_or(FENCE_BLOCK, |contract| contract.fence_block);
+        let mut judge = Judge::new();
         let node = |site| {
             let shared = quorums.shared(site).with_fence_block(fence_block);
+            let protocol = P::at(site, quorums, options);
+            judge.on_token(None, protocol.holds());
             Arc::new(Node {
-                protocol: P::at(site, quorums, options),
+                holds: protocol.holds(),
+                protocol,
                 timers: BTreeMap::new(),
                 disk_ceil: shared.ceil(),
                 disk: None,
@@ -144,7 +150,7 @@ impl<P: Subject> World<P> {
             waiting: 0,
             inside: 0,
             occupied: 0,
-            judge: Judge::new(),
+            judge,
             contract,
             links: Links::default(),
             ghosts: Vec::new(),
@@ -306,31 +312,6 @@ impl<P: Subject> World<P> {
         done
     }
 
-    /// The next message of a channel arrives; false if there is none.
-    pub fn deliver(
-        &mut self,
-        channel: (SiteId, SiteId, Lane),
-        watch: &mut impl Observer<P>,
-    ) -> bool {
-        self.deliver_at(channel, 0, watch)
-    }
-
-    /// The message at some place of a channel arrives; false if there is none.
-    pub fn deliver_at(
-        &mut self,
-        (from, to, lane): (SiteId, SiteId, Lane),
-        at: usize,
-        watch: &mut impl Observer<P>,
-    ) -> bool {
-        if !self.is_up(to) {
-            return self.drop_at((from, to, lane), at, watch);
-        }
-        let Some(message) = self.channels.take(from, to, lane, at) else { return false };
-        self.receive(from, to, message, watch);
-        self.finish(to, watch);
-        true
-    }
-
     /// Where `claim` is, if it is not over.
     pub fn standpoint(&self, site: SiteId, claim: ClaimId) -> Option<Standpoint> {
         self.nodes[site.index()].claims.get(&claim).copied()
@@ -381,13 +362,20 @@ impl<P: Subject> World<P> {
         let node = self.begin(site);
         let (was, is) = (node.vacant, node.protocol.is_vacant());
         node.vacant = is;
+        let (held, holds) = (node.holds, node.protocol.holds());
+        node.holds = holds;
+        self.judge.on_token(held, holds);
         self.occupied = self.occupied + usize::from(was) - usize::from(is);
     }
 
     fn judge_standing(&mut self) {
-        let (reopens, restarts) = self.contract.map_or((true, true), |c| (c.reopens, c.restarts));
+        let owed = match self.contract {
+            Some(contract) => self.owed(contract.reopens, contract.restarts).len(),
+            None if P::LOSSY => self.owed(true, true).len(),
+            None => 0,
+        };
         let standing = Standing {
-            in_flight: self.channels.in_flight() + self.owed(reopens, restarts).len(),
+            in_flight: self.channels.in_flight() + owed,
             armed: self.armed,
             futile: self.futile,
             inside: self.inside,
@@ -401,6 +389,7 @@ impl<P: Subject> World<P> {
     /// Puts a message under way. In a world of sessions it travels in one of them.
     fn send(&mut self, from: SiteId, to: SiteId, message: P::Message) {
         if self.contract.is_none() {
+            self.judge.on_token(None, P::carries(&message));
             return self.channels.push(from, to, Lane::Up, message);
         }
         let up = P::is_for_arbiter(&message);
@@ -416,6 +405,7 @@ impl<P: Subject> World<P> {
             self.judge.on_panic(from, &format!("it sends to {to} without a session: {message}"));
         }
         if arrives {
+            self.judge.on_token(None, P::carries(&message));
             self.channels.push(from, to, if up { Lane::Up } else { Lane::Down }, message);
         }
     }
@@ -486,7 +476,7 @@ impl<P: Subject> World<P> {
             Effect::Ignore(why) => watch.see(depth, &Event::Ignores(site, why)),
             Effect::Arm(timer, after) => self.arm(site, timer, after, watch),
             Effect::Disarm(timer) => self.disarm(site, timer),
-            Effect::Persist(Record::FenceCeil(ceil)) => self.begin(site).disk_ceil = ceil,
+            Effect::Persist(record) => self.write(site, record),
         }
     }
 }

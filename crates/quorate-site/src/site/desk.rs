@@ -310,7 +310,7 @@ impl Desk {
                     self.dismiss(id);
                     self.out.push(Effect::Denied(id, denial));
                 }
-                Act::Persist(record) => self.persist(record),
+                Act::Persist(record) => self.persist(&record),
             }
         }
         self.acts = acts;

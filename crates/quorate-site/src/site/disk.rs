@@ -25,8 +25,8 @@ impl Desk {
     }
 
     /// A protocol may not go on without this. Usually it was written long before.
-    pub(super) fn persist(&mut self, record: Record) {
-        let Record::FenceCeil(ceil) = record;
+    pub(super) fn persist(&mut self, record: &Record) {
+        let &Record::FenceCeil(ceil) = record else { unreachable!("no site has token locks yet") };
         if ceil > self.safe.ceil {
             self.safe.ceil = ceil.plus(self.config.fence_block);
             self.write_safe();

@@ -1,8 +1,8 @@
-//! Timers, messages that are lost or come twice, and what time ends.
+//! Messages that arrive, are lost or come twice; timers, and what time ends.
 
 use std::time::Duration;
 
-use quorate_protocol::{Input, Tick};
+use quorate_protocol::{Input, Record, Tick};
 use quorate_quorum::SiteId;
 
 use super::World;
@@ -27,13 +27,39 @@ impl<P: Subject> World<P> {
             return false;
         }
         self.disarm(site, timer);
-        let quiet = self.channels.in_flight() == 0 && self.inside == 0 && self.waiting > 0;
+        let quiet = self.channels.in_flight() == 0 && self.inside == 0;
         self.futile += u32::from(quiet);
         watch.see(0, &Event::Expires(site, timer));
         if let Err(violation) = self.step(site, 1, Input::Expire(timer), watch) {
             self.judge.on_violation(site, violation);
         }
         self.finish(site, watch);
+        true
+    }
+
+    /// The next message of a channel arrives; false if there is none.
+    pub fn deliver(
+        &mut self,
+        channel: (SiteId, SiteId, Lane),
+        watch: &mut impl Observer<P>,
+    ) -> bool {
+        self.deliver_at(channel, 0, watch)
+    }
+
+    /// The message at some place of a channel arrives; false if there is none.
+    pub fn deliver_at(
+        &mut self,
+        (from, to, lane): (SiteId, SiteId, Lane),
+        at: usize,
+        watch: &mut impl Observer<P>,
+    ) -> bool {
+        if !self.is_up(to) {
+            return self.drop_at((from, to, lane), at, watch);
+        }
+        let Some(message) = self.channels.take(from, to, lane, at) else { return false };
+        self.judge.on_token(P::carries(&message), None);
+        self.receive(from, to, message, watch);
+        self.finish(to, watch);
         true
     }
 
@@ -45,6 +71,7 @@ impl<P: Subject> World<P> {
         watch: &mut impl Observer<P>,
     ) -> bool {
         let Some(message) = self.channels.take(from, to, lane, at) else { return false };
+        self.judge.on_token(P::carries(&message), None);
         watch.see(0, &Event::Drops { from, to, message: &message });
         self.judge_standing();
         true
@@ -56,6 +83,13 @@ impl<P: Subject> World<P> {
         let Some(message) = message else { return false };
         self.channels.push(from, to, lane, message);
         true
+    }
+
+    /// Everything that is under way in one lane is lost.
+    pub(super) fn lose_lane(&mut self, from: SiteId, to: SiteId, lane: Lane) {
+        for message in self.channels.clear(from, to, lane) {
+            self.judge.on_token(P::carries(&message), None);
+        }
     }
 
     /// Whether nobody waits or is inside, and no site remembers anything that is not over.
@@ -92,15 +126,21 @@ impl<P: Subject> World<P> {
         self.armed -= timers.len();
     }
 
+    /// What is on disk survives.
+    pub(super) fn write(&mut self, site: SiteId, record: Record) {
+        match record {
+            Record::FenceCeil(ceil) => self.begin(site).disk_ceil = ceil,
+            Record::Token(_) => self.begin(site).disk = Some(record),
+        }
+    }
+
     /// The callers of crashed sites stop when their grants end.
     pub(super) fn end_lingering(&mut self) {
-        let (now, judge) = (self.now, &mut self.judge);
-        self.lingering.retain(|&(site, claim, until)| {
-            let stays = now < until;
-            if !stays {
-                judge.on_leave(site, claim);
-            }
-            stays
-        });
+        let now = self.now;
+        let over = self.lingering.extract_if(.., |&mut (_, _, until)| until <= now);
+        for (site, claim, _) in over.collect::<Vec<_>>() {
+            self.judge.on_leave(site, claim);
+            self.disbelieve(site, claim);
+        }
     }
 }

@@ -1,0 +1,184 @@
+//! A new token for a lost one: epochs, promised by a quorum. They replace events 7 and 8.
+
+use std::collections::BTreeMap;
+
+use quorate_quorum::{SiteId, SiteSet};
+
+use super::lease::Lease;
+use super::state::{Attempt, Held};
+use super::{Desk, Epoch, Message, Options, Reason, State, Token, TokenLock};
+use crate::Why;
+use crate::group::Groups;
+
+impl TokenLock {
+    /// Asks all to promise an epoch of our own. It carries the request too, under a fresh number:
+    /// the former may count as served where nobody could let us in (E-own-1).
+    ///
+    /// Only we can make this epoch, so we go on to accept what is of a lower one (E-own-6).
+    pub(super) fn prepare(&mut self, desk: &mut Desk<'_>) {
+        self.abandon_attempt(desk);
+        self.number_request();
+        let (me, n, sn) = (desk.me(), desk.site.n(), self.sn);
+        let want = self.want.as_mut().expect("who prepares an epoch wants something");
+        want.sn = sn;
+        let groups = want.groups.clone();
+        let known = self.durable.floor().max(self.seen).max(self.durable.tried);
+        let epoch = known.next_of(me, n);
+        (self.seen, self.durable.tried) = (epoch, epoch);
+        let mut votes = BTreeMap::new();
+        if !self.is_leased(desk) {
+            self.vouch(desk, epoch);
+            votes.insert(me, (sn, Some(groups.clone())));
+        }
+        self.attempt = Some(Attempt { epoch, votes, sent: desk.now });
+        self.ask = desk.others();
+        desk.send_all(&Message::Prepare { epoch, sn, groups });
+        self.try_to_make(desk);
+    }
+
+    /// Gives an attempt up, and tells those who may have promised it.
+    pub(super) fn abandon_attempt(&mut self, desk: &mut Desk<'_>) {
+        if let Some(Attempt { epoch, .. }) = self.attempt.take() {
+            self.unvouch(epoch);
+            desk.send_all(&Message::Withdraw { epoch });
+        }
+    }
+
+    /// Somebody believes that the token is lost. A holder knows better.
+    pub(super) fn on_prepare(
+        &mut self,
+        desk: &mut Desk<'_>,
+        from: SiteId,
+        epoch: Epoch,
+        (sn, groups): (u64, &Groups),
+    ) {
+        self.seen = self.seen.max(epoch);
+        let fresh = self.hear(from, sn, groups);
+        if self.held.is_some() {
+            self.refuse(desk, from, epoch, Reason::Holder);
+            if fresh {
+                self.serve(desk, from, (sn, groups), false);
+            }
+            return;
+        }
+        self.note_rival(desk, from);
+        let own = self.attempt.as_ref().map_or(Epoch::default(), |attempt| attempt.epoch);
+        if epoch <= self.durable.floor().max(own) {
+            self.refuse(desk, from, epoch, Reason::Higher);
+        } else if self.is_leased(desk) {
+            self.refuse(desk, from, epoch, Reason::Leased);
+        } else {
+            self.abandon_attempt(desk);
+            self.durable.pending.insert(epoch);
+            self.vouch(desk, epoch);
+            let groups = self.want.as_ref().map(|want| want.groups.clone());
+            desk.send(from, Message::Promise { epoch, sn: self.sn, groups });
+        }
+    }
+
+    fn refuse(&self, desk: &mut Desk<'_>, to: SiteId, epoch: Epoch, reason: Reason) {
+        let seen = self.seen.max(self.durable.floor());
+        desk.send(to, Message::Nack { epoch, seen, reason });
+    }
+
+    /// A voter promises.
+    pub(super) fn on_promise(
+        &mut self,
+        desk: &mut Desk<'_>,
+        from: SiteId,
+        epoch: Epoch,
+        (sn, groups): (u64, Option<Groups>),
+    ) {
+        if let Some(groups) = &groups {
+            self.hear(from, sn, groups);
+        }
+        match &mut self.attempt {
+            Some(attempt) if attempt.epoch == epoch => {
+                attempt.votes.insert(from, (sn, groups));
+                self.try_to_make(desk);
+            }
+            _ if self.durable.valid == epoch => desk.out.ignore("the epoch has begun"),
+            _ => desk.send(from, Message::Withdraw { epoch }),
+        }
+    }
+
+    /// Makes the token of our epoch once a quorum has promised it, and a lease that counts from our
+    /// asking still runs (E-own-2).
+    fn try_to_make(&mut self, desk: &mut Desk<'_>) {
+        let Some(attempt) = &self.attempt else { return };
+        let voters: SiteSet = attempt.votes.keys().copied().collect();
+        if !desk.site.is_quorum(&voters) {
+            return;
+        }
+        let until = self.options.lease.map(|lease| attempt.sent + Options::counted(lease));
+        if until.is_some_and(|until| until <= desk.now) {
+            return self.abandon_attempt(desk);
+        }
+        assert!(self.state() == State::R, "who makes a token waits for one");
+        assert!(self.durable.floor() <= attempt.epoch, "who promised another gave its own up");
+        let Attempt { epoch, votes, .. } = self.attempt.take().expect("it is there");
+        self.durable.raise(epoch);
+        let mut token = Token::new(epoch, 0);
+        let want = self.want.as_ref().expect("who waits wants something");
+        token.add(desk.me(), want.sn, &want.groups);
+        for (site, (sn, groups)) in votes {
+            match groups {
+                None => token.serve(site, sn),
+                Some(groups) => {
+                    token.serve(site, sn - 1);
+                    token.add(site, sn, &groups);
+                }
+            }
+        }
+        desk.send_all(&Message::NewEpoch { epoch });
+        let lease = until.map(|until| Lease::of_voters(&voters, until));
+        self.take_up(desk, Held { token, group: None, followers: BTreeMap::new(), lease });
+    }
+
+    /// A voter does not promise. With one that has the token there is no need; the others are asked
+    /// again when T1 runs out.
+    pub(super) fn on_nack(&mut self, desk: &mut Desk<'_>, epoch: Epoch, seen: Epoch) {
+        self.seen = self.seen.max(seen);
+        if self.attempt.as_ref().is_some_and(|attempt| attempt.epoch == epoch) {
+            self.abandon_attempt(desk);
+        } else {
+            desk.out.ignore("that attempt was given up");
+        }
+    }
+
+    /// There is a token of a new epoch.
+    pub(super) fn on_new_epoch(&mut self, desk: &mut Desk<'_>, from: SiteId, epoch: Epoch) {
+        if epoch < self.durable.floor() {
+            return desk.out.ignore("a later epoch was promised");
+        }
+        self.learn(desk, epoch);
+        if self.held.is_none() {
+            self.ask.insert(from);
+            if self.state() == State::R {
+                self.ask_site(desk, from);
+            }
+        }
+    }
+
+    /// An epoch is real: whatever is of a lower one is over.
+    pub(super) fn learn(&mut self, desk: &mut Desk<'_>, epoch: Epoch) {
+        self.abandon_attempt(desk);
+        self.durable.raise(epoch);
+        self.seen = self.seen.max(epoch);
+        if self.held.as_ref().is_some_and(|held| held.token.stamp.epoch < epoch) {
+            self.step_down(desk);
+        }
+        if self.inside.as_ref().is_some_and(|inside| inside.stamp.epoch < epoch) {
+            self.revoke(desk, Why::NoWord); // E-own-3
+        }
+    }
+
+    /// An epoch that we promised will never be.
+    pub(super) fn on_withdraw(&mut self, desk: &mut Desk<'_>, epoch: Epoch) {
+        if self.durable.pending.remove(&epoch) {
+            self.unvouch(epoch);
+        } else {
+            desk.out.ignore("that epoch was not promised");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The token lock, as the simulator drives it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_protocol::group::Claim;
+use quorate_protocol::token::errata::{Erratum, Unrepaired};
+use quorate_protocol::token::{Durable, Grant, Message, Options, Timer, TokenLock, Via};
+use quorate_protocol::{ClaimId, Fence, Record, SessionNo, Tick, Ticket};
+use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
+
+use super::{Setting, Visitor, group, mutex, parse_switch, switches};
+use crate::{Marks, Shape, Subject, Word};
+
+pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+    let mut options = Options::default();
+    let set = |name: &str, value: &str| {
+        match name {
+            "t1" => options.t1 = parse_time(name, value)?,
+            "t2" => options.t2 = parse_time(name, value)?,
+            "lease" if value == "off" => options.lease = None,
+            "lease" => options.lease = Some(parse_time(name, value)?),
+            _ => options.resend = parse_switch(name, value)?,
+        }
+        Ok(())
+    };
+    let errata = Erratum::ALL.into_iter();
+    let undone = switches(TokenLock::NAME, &Options::NAMES, settings, errata, set)?;
+    Ok(match undone {
+        None => visitor.visit::<TokenLock>(options),
+        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+    })
+}
+
+/// A time that is not 0, as in `50ms`.
+fn parse_time(name: &str, value: &str) -> Result<Duration, String> {
+    let ms = value.strip_suffix("ms").filter(|ms| ms.bytes().all(|byte| byte.is_ascii_digit()));
+    match ms.and_then(|ms| ms.parse().ok()).filter(|&ms| ms > 0) {
+        Some(ms) => Ok(Duration::from_millis(ms)),
+        None => Err(format!("option {name} is a time as in `50ms`, not `{value}`")),
+    }
+}
+
+/// The token lock, whole or with a repair undone: only what a site is made of differs.
+macro_rules! subject {
+    ($site:ty, $options:ty, $new:expr, $restarted:expr, $lock:expr) => {
+        impl Subject for $site {
+            const NAME: &'static str = "token";
+
+            const QUORUM: &'static str = "majority";
+
+            const ANY_ORDER: bool = true;
+
+            const LOSSY: bool = true;
+
+            const TOKENS: bool = true;
+
+            type Options = $options;
+
+            type Quorums = Arc<dyn QuorumSystem>;
+
+            fn quorums(shape: &Shape, _: &[Claim]) -> Result<Self::Quorums, String> {
+                mutex::quorums(shape)
+            }
+
+            fn new_site(quorums: &Self::Quorums, options: &Self::Options) -> Self {
+                Self::at(SiteId::new(0), quorums, options)
+            }
+
+            fn at(site: SiteId, quorums: &Self::Quorums, options: &Self::Options) -> Self {
+                $new((site, quorums.n()), *options)
+            }
+
+            fn restarted(
+                site: SiteId,
+                quorums: &Self::Quorums,
+                options: &Self::Options,
+                disk: Option<&Record>,
+            ) -> Self {
+                let durable = match disk {
+                    Some(Record::Token(durable)) => durable.clone(),
+                    _ => Durable::default(),
+                };
+                $restarted((site, quorums.n()), *options, durable)
+            }
+
+            fn is_deadline(timer: Timer) -> bool {
+                timer == Timer::Lapse
+            }
+
+            fn believes_until(&self, _: ClaimId) -> Option<Tick> {
+                $lock(self).believes_until()
+            }
+
+            fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+                group::parse_claim(words)
+            }
+
+            fn kind(message: &Message) -> &'static str {
+                message.kind()
+            }
+
+            fn is_for_arbiter(message: &Message) -> bool {
+                message.is_asked()
+            }
+
+            /// Groups do not mix. Without leases only fences part the last session of one epoch
+            /// and the first of the next.
+            fn conflict(inside: &Grant, entrant: &Grant) -> bool {
+                let same = inside.stamp.epoch == entrant.stamp.epoch;
+                inside.group != entrant.group && (same || inside.leased)
+            }
+
+            fn fence(grant: &Grant) -> Fence {
+                grant.fence()
+            }
+
+            /// Sessions of one epoch come one after the other. Without leases an old holder may
+            /// let somebody in after a new one has.
+            fn marks(grant: &Grant) -> Marks {
+                let epoch = usize::try_from(grant.stamp.epoch.0).expect("few epochs are tried");
+                let kind = if grant.leased { 0 } else { epoch };
+                Marks { above: vec![], level: vec![kind], own: vec![kind] }
+            }
+
+            fn party(grant: &Grant) -> u64 {
+                grant
+                    .group
+                    .name()
+                    .bytes()
+                    .fold(1, |hash, byte| hash * 31 % 1_000_003 + u64::from(byte))
+            }
+
+            fn holds(&self) -> Option<u64> {
+                $lock(self).token().map(|token| token.stamp.epoch.0)
+            }
+
+            fn carries(message: &Message) -> Option<u64> {
+                match message {
+                    Message::Token { token, .. } => Some(token.stamp.epoch.0),
+                    _ => None,
+                }
+            }
+
+            fn vouch(_: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
+                !sites.is_empty()
+            }
+
+            fn word(grant: &Grant) -> Option<Word> {
+                let Via::Follower(captain) = grant.via else { return None };
+                let (time, claim) = (grant.stamp.session, ClaimId(0));
+                let lead = Ticket { time, site: captain, claim };
+                Some(Word { giver: captain, lead, right: SessionNo(0) })
+            }
+
+            fn shown(&self, what: &str) -> Result<String, String> {
+                let lock: &TokenLock = $lock(self);
+                let requests = lock.request_set().iter().map(|site| site.to_string());
+                let text = match what {
+                    "state" => format!("{:?}", lock.state()),
+                    "requests" => requests.collect::<Vec<_>>().join(" "),
+                    "queue" => lock.token().map_or_else(String::new, |t| t.queue.to_string()),
+                    _ => return Err(format!("expected state, requests or queue, not `{what}`")),
+                };
+                Ok(if text.is_empty() { "none".to_owned() } else { text })
+            }
+
+            fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
+                match words {
+                    ["group", name] => Ok(grant.group.name() == *name),
+                    _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
+                }
+            }
+        }
+    };
+}
+
+subject!(
+    TokenLock,
+    Options,
+    |(site, n), options| TokenLock::new(site, n, options),
+    |(site, n), options, durable| TokenLock::restarted(site, n, options, durable),
+    std::convert::identity::<&TokenLock>
+);
+subject!(
+    Unrepaired,
+    (Options, Erratum),
+    |(site, n), (options, undone)| Unrepaired::new(site, n, options, undone),
+    |place, (options, undone), durable| Unrepaired::restarted(place, options, undone, durable),
+    Unrepaired::lock
+);
