@@ -34,7 +34,7 @@ impl Bench {
 }
 
 fn claim(names: &[&str]) -> Claim {
-    Claim { groups: names.iter().map(|name| Group::new(name)).collect() }
+    Claim { groups: names.iter().map(|name| Group::new(name)).collect(), hasty: false }
 }
 
 #[test]

@@ -37,8 +37,8 @@ pub(super) struct Call {
     pub(super) numbers: BTreeSet<u32>,
     /// The group it got, if it wanted one.
     pub(super) group: Option<Group>,
-    /// Whether it is the only one of its kind there.
-    pub(super) exclusive: bool,
+    /// Its role there, if it wanted one.
+    pub(super) role: Option<Role>,
     /// What it believes: by its site's clock, and the same in true time.
     pub(super) until: Tick,
     pub(super) end: u64,
@@ -82,6 +82,11 @@ impl Call {
 
     pub(super) fn is_inside(&self) -> bool {
         self.place == Place::Inside
+    }
+
+    /// Whether no other exclusive member of its group may be inside with it.
+    pub(super) fn is_exclusive(&self) -> bool {
+        self.role == Some(Role::Exclusive)
     }
 
     /// How many units it wants; any other lock is one.
@@ -180,7 +185,7 @@ impl<W: Observer> Run<'_, W> {
             want: self.draw_want(),
             numbers: BTreeSet::new(),
             group: None,
-            exclusive: false,
+            role: None,
             site,
             life: self.nodes[site].life,
             caller,
@@ -278,14 +283,14 @@ impl<W: Observer> Run<'_, W> {
         let guarded: Vec<u32> = match self.plan.wants {
             Wants::Mutex | Wants::Group => vec![0],
             // Those who conflict with nobody of their group have another fence.
-            Wants::Role => vec![u32::from(call.exclusive)],
+            Wants::Role => vec![u32::from(call.is_exclusive())],
             Wants::Pool => call.numbers.iter().copied().collect(),
         };
         for unit in guarded {
             let mut write = self.stores.entry((name, unit)).or_default().write(id, fence);
             if let Write::Mixed(other) = write
                 && self.call(id).group.is_some()
-                && !self.call(id).exclusive
+                && !self.call(id).is_exclusive()
                 && self.call(other).group == self.call(id).group
             {
                 write = Write::Accepted; // they are of one session

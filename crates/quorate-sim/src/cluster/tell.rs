@@ -1,7 +1,6 @@
 //! What sites tell their callers, and what the callers believe then. A belief never shrinks.
 
 use quorate_protocol::Tick;
-use quorate_protocol::role::Role;
 use quorate_quorum::SiteId;
 use quorate_site::{CallId, Denial, Effect, Got, Grant, Loss};
 
@@ -57,7 +56,7 @@ impl<W: Observer> Run<'_, W> {
             Got::Pool(numbers) => call.numbers = numbers,
             Got::Group(group) => call.group = Some(group),
             Got::Role(group, role) => {
-                (call.group, call.exclusive) = (Some(group), role == Role::Exclusive);
+                (call.group, call.role) = (Some(group), Some(role));
             }
         }
         let (site, name) = (call.site, call.name);
@@ -99,7 +98,7 @@ impl<W: Observer> Run<'_, W> {
         (call.end, call.entered) = (end, call.entered || enters);
         let (name, site, fence) = (call.name, SiteId::new(call.site), call.fence);
         let (units, numbers, group) = (call.units(), call.numbers.clone(), call.group.clone());
-        let exclusive = call.exclusive;
+        let exclusive = call.is_exclusive();
         let holder = Holder { name, call: id, site, units, numbers, group, exclusive, end };
         self.judge.on_belief(self.now, &holder);
         if enters {

@@ -192,8 +192,10 @@ impl Speech {
             Speech::Mutex(mutex::Message::Request { ticket, .. })
             | Speech::Pool(pool::Message::Request { ticket, .. })
             | Speech::Group(group::Message::Request { ticket, .. })
-            | Speech::Role(role::Message::ReqProcess { ticket, .. })
-            | Speech::Role(role::Message::ReqGroup { pr: ticket, .. }) => Some(*ticket),
+            | Speech::Role(
+                role::Message::ReqProcess { ticket, .. }
+                | role::Message::ReqGroup { pr: ticket, .. },
+            ) => Some(*ticket),
             Speech::Mutex(_) | Speech::Pool(_) | Speech::Group(_) | Speech::Role(_) => None,
         }
     }
