@@ -110,6 +110,8 @@ fn request_line(seen: &Seen, standing: &Standing) -> String {
 fn who(seen: &Seen, ticket: Ticket) -> String {
     match seen.made_for(ticket).next() {
         Some((_, call)) => format!("{ticket} ({})", call.card),
+        // Callers' claims count from 1; a stage of a role lock asks for all its members.
+        None if ticket.claim.0 == 0 => format!("{ticket} (a stage at site {})", ticket.site),
         None => ticket.to_string(),
     }
 }

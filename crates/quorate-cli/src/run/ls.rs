@@ -6,7 +6,7 @@ use clap::Args;
 use quorate::{Answer as Said, Cluster, Kind, Name, Question, ResourceView, SiteId};
 use serde_json::json;
 
-use super::seen::{Seen, share, silent, silent_line, site_numbers};
+use super::seen::{Seen, group_of, share, silent, silent_line, site_numbers};
 use super::{ANSWERS, Connect, block_on};
 use crate::answer::{Answer, Verdict, say_lines};
 use crate::figures::{counted, span};
@@ -103,8 +103,10 @@ fn lock_row(seen: &Seen) -> Vec<String> {
     match seen.holders().last() {
         Some((_, call)) if seen.holders().count() > 1 => {
             let mut holders = format!("{} holders", seen.holders().count());
-            if !matches!(seen.kind(), Some(Kind::Pool(_))) {
-                holders = format!("{holders} {}", share(call));
+            match (seen.kind(), group_of(call)) {
+                (Some(Kind::Role), Some(group)) => holders = format!("{holders} in group {group}"),
+                (Some(Kind::Pool(_)), _) => {}
+                _ => holders = format!("{holders} {}", share(call)),
             }
             cells.extend([holders, "-".into(), "-".into()]);
         }

@@ -182,7 +182,7 @@ fn units_of(call: &CallView) -> u32 {
 }
 
 /// The group a caller of a group lock has.
-fn group_of(call: &CallView) -> Option<&str> {
+pub(crate) fn group_of(call: &CallView) -> Option<&str> {
     match (&call.want, &call.got) {
         (Want::Group(_), Some(Got::Group(group))) | (_, Some(Got::Role(group, _))) => {
             Some(group.name())
