@@ -94,6 +94,8 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --site --faults all --protocol pool --sites 5 --runs 100",
     "sim random --site --faults all --protocol group --sites 3 --runs 100",
     "sim random --site --faults all --protocol group --sites 5 --runs 100",
+    "sim random --site --faults all --protocol role --sites 3 --runs 100",
+    "sim random --site --faults all --protocol role --sites 5 --runs 100 --option overrun=revoke",
 ];
 
 /// Exhaustive checks and random runs of `cargo xtask deep`: minutes to hours.
@@ -198,6 +200,8 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --site --faults all --sites 9 --runs 2000",
     "sim random --site --faults all --protocol group --sites 3 --runs 5000",
     "sim random --site --faults all --protocol group --sites 5 --runs 5000",
+    "sim random --site --faults all --protocol role --sites 3 --runs 5000",
+    "sim random --site --faults all --protocol role --sites 5 --runs 5000 --option overrun=revoke",
     "sim random --site --faults all --sites 13 --runs 2000",
     "sim random --site --faults all --sites 9 --quorum grid --runs 2000",
     "sim random --site --faults all --sites 7 --quorum plane --runs 2000",

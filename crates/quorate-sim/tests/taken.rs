@@ -21,6 +21,8 @@ enum Taken {
     PoolRepair(&'static str),
     /// A repair of group locks.
     GroupRepair(&'static str),
+    /// A repair of role locks.
+    RoleRepair(&'static str),
     /// A rule of words, on which those are inside who join a group session.
     WordRule(Rule),
     /// The assumption that clocks differ by less than 1 %: they differ by up to 10 %.
@@ -36,7 +38,8 @@ enum Taken {
 /// `overtaken-untold`, which runs of the protocol alone, searches or scenarios show;
 /// `ReopenAfterDeadline`, because a caller is told of its loss before the client reopens, in the
 /// same step; and `DeadlinesFirst`, which the site keeps once more. Of group locks `old-right` and
-/// `finished-unknown`, which scenarios and runs of the protocol alone show.
+/// `finished-unknown`, of role locks `stage-kept`, `no-refusal` and what needs messages that
+/// overtake each other: scenarios and runs of the protocol alone show them.
 const TAKEN: &[(Taken, u64, &str)] = &[
     // A restarted site starts its fences anew.
     (Taken::Disk(Forgets::Ceil), 3, "fences grow"),
@@ -86,6 +89,19 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::GroupRepair("no-quarantine"), 80, "fences grow"),
     (Taken::GroupRepair("no-closing-set"), 768, "exclusion"),
     (Taken::GroupRepair("no-recheck"), 244, "progress"),
+    // And of role locks.
+    (Taken::RoleRepair("A1"), 0, "progress"),
+    (Taken::RoleRepair("A2"), 1, "progress"),
+    (Taken::RoleRepair("A4"), 9, "exclusion"),
+    (Taken::RoleRepair("A5"), 0, "exclusion"),
+    (Taken::RoleRepair("A6"), 5, "exclusion"),
+    (Taken::RoleRepair("A7"), 1, "exclusion"),
+    (Taken::RoleRepair("holder-kept"), 0, "progress"),
+    (Taken::RoleRepair("both-halves"), 17, "progress"),
+    (Taken::RoleRepair("floor-kept"), 2, "fences grow"),
+    (Taken::RoleRepair("shared-fence"), 0, "fences grow"),
+    (Taken::RoleRepair("no-quarantine"), 88, "exclusion"),
+    (Taken::RoleRepair("no-recheck"), 63, "progress"),
     // Who joined stays for as long as its own site is in touch with the manager.
     (Taken::WordRule(Rule::WordsEnd), 14, "exclusion"),
     // Or for as long as the pivot, though nobody waits for it any more.
@@ -113,6 +129,10 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
         Taken::GroupRepair(undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
             (plan.wants, plan.settings) = site_settings("group", &[setting]).unwrap();
+        }
+        Taken::RoleRepair(undone) => {
+            let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
+            (plan.wants, plan.settings) = site_settings("role", &[setting]).unwrap();
         }
         Taken::WordRule(rule) => (plan.wants, plan.undone) = (Wants::Group, Some(rule)),
         Taken::Clocks => plan.skew = 50_000,

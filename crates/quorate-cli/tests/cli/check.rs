@@ -24,10 +24,12 @@ const ALL_OF_THREE: &str = "quorum 1: 1 2 3\nquorum 2: 1 2 3\nquorum 3: 1 2 3\n"
 fn a_complete_search_names_every_property_and_exits_0() {
     let pool = quorate_with("check pool --claims", &["1 of 2; 2 of 2"]);
     let group = quorate_with("check group --claims", &["a; a b; b"]);
+    let token = quorate_with("check token --claims", &["a; b; a"]);
     for (done, others) in [
-        (quorate("check mutex"), &["no blocking", "units"][..]),
-        (pool, &["no blocking"]),
-        (group, &["units"]),
+        (quorate("check mutex"), &["no blocking", "one token", "units"][..]),
+        (pool, &["no blocking", "one token"]),
+        (group, &["one token", "units"]),
+        (token, &["no blocking", "units"]),
     ] {
         assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
         assert!(done.out.contains("complete"), "{}", done.out);
@@ -185,7 +187,7 @@ fn an_address_that_cannot_be_served_is_refused() {
 }
 
 #[test]
-fn what_is_no_claim_or_option_of_a_group_lock_is_refused_in_a_line() {
+fn what_is_no_claim_or_option_of_a_lock_is_refused_in_a_line() {
     for (line, expected) in [
         ("check group", "expected one or more, as in `group a b`"),
         ("check group --claims a --option choice=best", "`arbitrary` or `most-waiting`"),
@@ -193,7 +195,7 @@ fn what_is_no_claim_or_option_of_a_group_lock_is_refused_in_a_line() {
         ("check group --claims a --option fair=on", "known: choice, limit, undo"),
         ("check group --claims a --option undo=E2", "there is no repair `E2` to undo"),
         ("check group --claims a --order any", "a group needs --order fifo"),
-        ("sim random --protocol group --site", "leave --site out"),
+        ("sim random --protocol token --site", "leave --site out"),
     ] {
         let done = quorate(line);
         assert_eq!((done.code, done.err.lines().count()), (Some(2), 1), "{line}: {}", done.err);

@@ -25,8 +25,9 @@ fn one_exclusive_member_beside_shared_ones() {
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
     assert!(refused.err.contains("table has 2 members of v1"), "{}", refused.err);
 
-    let mut next = sites.spawn(3, EXCLUSIVE, &SAY);
-    let mut other = sites.spawn(1, "lock table --group v2 --role shared --for 5s", &SAY);
+    let brief = ["--", "sh", "-c", "echo $QUORATE_GROUP $QUORATE_ROLE"];
+    let next = sites.spawn(3, EXCLUSIVE, &brief);
+    let other = sites.spawn(1, "lock table --group v2 --role shared --for 5s", &brief);
     sites.wait_for_waiters(2, "table", 2);
     let shown = sites.show(3, "table");
     assert_eq!(
@@ -44,8 +45,10 @@ fn one_exclusive_member_beside_shared_ones() {
     assert!(explained.contains("can get in in "), "{explained}");
 
     assert_eq!((compactor.finish().code, reader.finish().code), (Some(0), Some(0)));
-    let inside = [next.line(), other.line()];
-    assert_eq!(inside, ["v1 exclusive\n", "v2 shared\n"].map(str::to_owned));
+    assert_eq!(
+        (next.finish().out, other.finish().out),
+        ("v1 exclusive\n".into(), "v2 shared\n".into())
+    );
 }
 
 /// The exclusive member is killed: another one follows it, in the same stage or the next.
