@@ -9,7 +9,8 @@ use quorate_site::gate::{ClientId, Parley, Wish};
 use quorate_site::session::{Badge, Frame, Packet, Seq};
 use quorate_site::{Card, Denial, Group, Question, Said, Want};
 use quorate_wire::{
-    Answer, ClientWord, Decoder, Greeting, MAX_FRAME, Refusal, SiteWord, Who, WireError, encode,
+    Answer, ClientWord, Decoder, Greeting, MAX_FRAME, Refusal, SiteWord, VERSION, Who, WireError,
+    encode,
 };
 
 use crate::net::Net;
@@ -108,8 +109,8 @@ fn a_name_that_is_none_is_refused_by_the_decoder() {
 fn a_greeting_says_what_is_wrong_with_it() {
     let good = Greeting::new(Who::Client(ClientId(3)));
     assert_eq!(good.problem(), None);
-    let other = Greeting { version: 7, ..good.clone() };
-    assert_eq!(other.problem(), Some(Refusal::OtherVersion(1)));
+    let other = Greeting { version: VERSION + 5, ..good.clone() };
+    assert_eq!(other.problem(), Some(Refusal::OtherVersion(VERSION)));
     let stranger = Greeting { magic: *b"GET / H", ..good };
     assert_eq!(stranger.problem(), Some(Refusal::Stranger));
     let answer = Answer::Refused(Refusal::OtherEpoch(4));
