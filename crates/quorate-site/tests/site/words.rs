@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use quorate_protocol::Tick;
-use quorate_site::{Access, Denial, Effect, Got, Group, Want};
+use quorate_site::role::Overrun;
+use quorate_site::{Access, Denial, Effect, Got, Group, Role, Want};
 
 use crate::net::Net;
 
@@ -145,4 +146,42 @@ fn who_does_not_want_to_wait_joins_or_is_denied() {
     assert!(net.grant(free).is_some() && net.grant(joining).is_some());
     let other = net.hasty(0, "warehouse", any(&["b"]));
     assert_eq!(net.denial(other), Some(Denial::Busy));
+}
+
+/// All of a session have one fence, so they are ended together, wherever they are.
+#[test]
+fn breaking_a_session_ends_all_who_are_in_it() {
+    let mut net = Net::new(3);
+    let inside = [0, 1, 2].map(|site| net.claim_as(site, "warehouse", any(&["a"]), None));
+    let other = net.claim_as(1, "warehouse", any(&["b"]), None);
+    let fence = net.grant(inside[0]).expect("nobody is inside").fence;
+    net.break_it(2, "warehouse", fence);
+    net.pass(LEASE * 2);
+    for call in inside {
+        assert_eq!(
+            net.loss(call).map(|loss| loss.to_string()),
+            Some("it was broken: it hangs".into())
+        );
+    }
+    assert!(net.grant(other).is_some_and(|grant| grant.fence > fence));
+}
+
+/// A member that stays for longer than it said is told to leave, or keeps the others waiting.
+#[test]
+fn who_overstays_is_treated_as_the_cluster_is_set() {
+    for (overrun, leaves) in [(Overrun::Revoke, true), (Overrun::Tolerate, false)] {
+        let mut net = Net::with(3, |config| config.settings.role.overrun = overrun);
+        let member = |group| Want::Role {
+            groups: [(Group::new(group), Role::Exclusive)].into(),
+            time: LEASE,
+        };
+        let long = net.claim_as(0, "table", member("a"), None);
+        let next = net.claim_as(1, "table", member("b"), None);
+        assert!(net.grant(long).is_some());
+        net.pass(LEASE * 9 / 10);
+        assert_eq!(net.loss(long), None, "it has time left");
+        net.pass(LEASE * 3);
+        assert_eq!(net.loss(long).is_some(), leaves, "{overrun:?}");
+        assert_eq!(net.grant(next).is_some(), leaves, "{overrun:?}");
+    }
 }
