@@ -71,6 +71,14 @@ fn assert_breaks(undone: Erratum, locks: &Locks, (property, steps): (&str, usize
     assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
 }
 
+/// Undoes one repair where leases matter, and expects two groups inside at one time.
+fn assert_overlaps(undone: Erratum, locks: &Locks, options: Options, steps: usize) {
+    assert_clean(locks, options);
+    let report = search::<Unrepaired>(locks, (options, undone), true);
+    let (breach, trace) = report.violation.expect("the repair is needed");
+    assert_eq!((breach.property, trace.actions.len()), ("exclusion", steps), "{:#?}", trace.lines);
+}
+
 /// Undoes one repair, and expects some schedule that shows the damage. Which one is found first,
 /// and so which property breaks first, depends on the threads.
 fn assert_damages(undone: Erratum, locks: &Locks, properties: &[&str]) {
@@ -138,6 +146,9 @@ fn undone_repairs_are_found() {
     assert_breaks(Erratum::E1, &locks([2, 1, 1], "a; b", NOTHING), ("fences grow", 5));
     assert_breaks(Erratum::E4, &locks([2, 1, 1], "a; b", NOTHING), ("progress", 8));
     assert_breaks(Erratum::E5, &locks([1, 2, 2], "a; b", NOTHING), ("progress", 21));
+    assert_breaks(Erratum::E7, &locks([2, 1, 0], "a, b; a", NOTHING), ("progress", 10));
+    let drop = Slips { drop: 1, ..NOTHING };
+    assert_breaks(Erratum::E9, &locks([1, 1, 0], "a; b", drop), ("one token", 5));
     let early = Slips { early: 1, ..NOTHING };
     assert_breaks(Erratum::E14, &locks([1, 1, 1], "a; b; b", early), ("one token", 4));
     let crash = Slips { crash: 1, ..NOTHING };
@@ -149,8 +160,21 @@ fn undone_repairs_against_faults_are_found() {
     let early = Slips { early: 1, ..NOTHING };
     let two_groups = ["contract", "exclusion", "fences grow", "one token"];
     assert_damages(Erratum::E12, &locks([1, 2, 1], "a; a; b", early), &two_groups);
+    assert_damages(Erratum::E11, &locks([1, 2, 1], "a; a; b", early), &two_groups);
+    let any = Order::Any { duplicates: 0 };
+    let overtaken = Locks { order: any, ..locks([2, 1, 1], "a, b; a; a", early) };
+    assert_damages(Erratum::E10, &overtaken, &two_groups);
     assert_damages(Erratum::OldNumber, &locks([1, 1, 1], "a; b", early), &["progress"]);
     let drop = Slips { drop: 2, ..NOTHING };
     let for_ever = ["progress", "vacancy"];
     assert_damages(Erratum::E13, &locks([1, 1, 1], "a; a; b", drop), &for_ever);
+    assert_damages(Erratum::E8, &locks([1, 2, 1], "a; a; b", drop), &for_ever);
+}
+
+/// A lease that counts from when the last promise came outlasts the first promises.
+#[test]
+fn a_late_token_overlaps_with_another() {
+    let short = Options { lease: Some(Duration::from_millis(60)), ..Options::default() };
+    let locks = locks([1, 1, 0], "a; b; a", Slips { early: 2, ..NOTHING });
+    assert_overlaps(Erratum::LateToken, &locks, short, 10);
 }

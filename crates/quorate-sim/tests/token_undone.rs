@@ -1,0 +1,124 @@
+//! What becomes of a token lock without some of its repairs, where no property breaks but the token
+//! does not come to rest, or is lost for nothing.
+
+use std::sync::Arc;
+
+use quorate_protocol::group::Claim;
+use quorate_protocol::token::errata::{Erratum, Unrepaired};
+use quorate_protocol::token::{Grant, Message, Options, Timer, TokenLock};
+use quorate_protocol::{ClaimId, SiteId};
+use quorate_quorum::{Kind, QuorumSystem, build};
+use quorate_sim::{Lane, Subject, Unwatched, World};
+
+/// More messages than any story here needs.
+const ENOUGH: usize = 1000;
+
+/// Three sites that are told one after the other what to do.
+struct Story<P: Subject> {
+    world: World<P>,
+}
+
+impl<P> Story<P>
+where
+    P: Subject<
+            Claim = Claim,
+            Grant = Grant,
+            Message = Message,
+            Timer = Timer,
+            Quorums = Arc<dyn QuorumSystem>,
+        >,
+{
+    fn new(options: &P::Options) -> Self {
+        Self { world: World::new(&build(Kind::Majority, 3).unwrap(), options) }
+    }
+
+    fn acquire(&mut self, site: usize, group: &str) -> ClaimId {
+        let claim = P::parse_claim(&[group]).unwrap();
+        self.world.acquire(SiteId::new(site), claim, &mut Unwatched).unwrap()
+    }
+
+    /// Delivers what is under way, if it does not take for ever; whether it came to rest.
+    fn settle(&mut self) -> bool {
+        for _ in 0..ENOUGH {
+            let next = self.world.busy_channels().next();
+            let Some(channel) = next else { return true };
+            self.world.deliver(channel, &mut Unwatched);
+        }
+        false
+    }
+
+    fn leave(&mut self, site: usize, claim: ClaimId) {
+        self.world.release(SiteId::new(site), claim, &mut Unwatched).unwrap();
+    }
+
+    /// Site after site is inside, and asks again; the token has been everywhere.
+    fn serve_in_turn(mut self) -> bool {
+        for (site, group) in [(1, "a"), (2, "b"), (1, "a"), (0, "c"), (2, "b")] {
+            let claim = self.acquire(site, group);
+            if !self.settle() {
+                return false;
+            }
+            self.leave(site, claim);
+        }
+        self.settle()
+    }
+
+    /// Two sites wait behind a captain, and give up before their turn.
+    fn give_up_in_line(mut self) -> bool {
+        let captain = self.acquire(0, "a");
+        let waiting = [(1, "b"), (2, "c")].map(|(site, group)| (site, self.acquire(site, group)));
+        assert!(self.settle(), "they stand in line");
+        for (site, claim) in waiting {
+            self.world.give_up(SiteId::new(site), claim, &mut Unwatched).unwrap();
+        }
+        self.leave(0, captain);
+        self.settle()
+    }
+
+    /// The request to an idle holder is lost, and T1 runs out. The epoch in which the caller is let
+    /// in at last.
+    fn lose_a_request(mut self) -> u64 {
+        let (holder, asker) = (SiteId::new(0), SiteId::new(1));
+        let claim = self.acquire(1, "a");
+        self.world.drop_at((asker, holder, Lane::Up), 0, &mut Unwatched);
+        assert!(self.settle(), "the other one cannot help");
+        let mut tries = 0;
+        while self.world.grant(asker, claim).is_none() {
+            self.world.expire(asker, Timer::T1, &mut Unwatched);
+            assert!(self.settle(), "an attempt ends");
+            tries += 1;
+            assert!(tries < 10, "a new token is made sooner or later");
+        }
+        self.world.grant(asker, claim).expect("it was let in").stamp.epoch.0
+    }
+}
+
+fn repaired() -> Story<TokenLock> {
+    Story::new(&Options::default())
+}
+
+fn without(undone: Erratum) -> Story<Unrepaired> {
+    Story::new(&(Options::default(), undone))
+}
+
+/// E3: if the token does not say who was served, old requests send it around for ever.
+#[test]
+fn the_token_says_who_was_served() {
+    assert!(repaired().serve_in_turn());
+    assert!(!without(Erratum::E3).serve_in_turn());
+}
+
+/// A request that was given up counts as served from when the token finds out.
+#[test]
+fn a_token_that_nobody_waits_for_says_so() {
+    assert!(repaired().give_up_in_line());
+    assert!(!without(Erratum::Unmarked).give_up_in_line());
+}
+
+/// A holder that hears of a request only by an attempt to replace its token hands it over, and
+/// the one who tried takes it.
+#[test]
+fn a_live_token_is_not_refused() {
+    assert_eq!(repaired().lose_a_request(), 0);
+    assert!(without(Erratum::OwnFloor).lose_a_request() > 0);
+}
