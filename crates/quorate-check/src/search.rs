@@ -123,6 +123,10 @@ impl<P: Subject> Observer<P> for Lines {
     fn see(&mut self, depth: usize, event: &Event<'_, P>) {
         self.0.push((depth, event.to_string()));
     }
+
+    fn asks_ahead(&self) -> bool {
+        true
+    }
 }
 
 /// Lets a timer run out. Time goes on to when it is due. One that is early runs out because all

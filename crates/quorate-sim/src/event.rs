@@ -1,8 +1,9 @@
 //! What happens in a world, as data for traces, counters and readers.
 
 use std::fmt;
+use std::time::Duration;
 
-use quorate_protocol::{ClaimId, Protocol, Tick, Why};
+use quorate_protocol::{ClaimId, Eta, Protocol, Tick, Why};
 use quorate_quorum::SiteId;
 
 use crate::Fault;
@@ -51,6 +52,8 @@ pub enum Event<'a, P: Protocol> {
     Enters(SiteId, ClaimId, &'a P::Grant),
     /// A grant is over before its time.
     Loses(SiteId, ClaimId, Why),
+    /// A site foresees when one who waits there can get in, or that it will be another time.
+    Foresees(SiteId, Eta),
     /// A site has nothing to do, and says why.
     Ignores(SiteId, &'static str),
     /// Something goes wrong, or is mended.
@@ -76,6 +79,7 @@ impl<P: Protocol> Event<'_, P> {
             Event::Expires(..) => "expires",
             Event::Enters(..) => "enters",
             Event::Loses(..) => "loses",
+            Event::Foresees(..) => "foresees",
             Event::Ignores(..) => "ignores",
             Event::Suffers(_) => "suffers",
         }
@@ -94,6 +98,7 @@ impl<P: Protocol> Event<'_, P> {
             | Event::Expires(site, _)
             | Event::Enters(site, ..)
             | Event::Loses(site, ..)
+            | Event::Foresees(site, _)
             | Event::Ignores(site, _) => site,
             Event::Suffers(fault) => fault.site(),
         }
@@ -117,6 +122,17 @@ impl<P: Protocol> fmt::Display for Event<'_, P> {
             Event::Loses(site, claim, why) => {
                 write!(f, "{} loses the lock: {why}", who::<P>(*site, *claim))
             }
+            Event::Foresees(site, Eta { ticket, from, after }) => {
+                write!(f, "{site} foresees {ticket} inside ")?;
+                match from {
+                    Some(from) => {
+                        let at = Duration::from_nanos(from.0).saturating_add(*after);
+                        write!(f, "at {at:?} or later")
+                    }
+                    None if after.is_zero() => f.write_str("when its stage begins, or later"),
+                    None => write!(f, "{after:?} after its stage begins, or later"),
+                }
+            }
             Event::Ignores(site, why) => write!(f, "{site} ignores it: {why}"),
             Event::Suffers(fault) => write!(f, "{fault}"),
         }
@@ -133,6 +149,11 @@ pub trait Observer<P: Protocol> {
     /// Sees one event, `depth` deep in the action that led to it: 0 for what a caller does or a
     /// channel delivers, and what follows from it one deeper than the receipt it follows from.
     fn see(&mut self, depth: usize, event: &Event<'_, P>);
+
+    /// Whether it wants to know what sites foresee, which takes time to find out.
+    fn asks_ahead(&self) -> bool {
+        false
+    }
 }
 
 /// Looks away.
@@ -147,5 +168,9 @@ impl<P: Protocol, A: Observer<P>, B: Observer<P>> Observer<P> for (&mut A, &mut 
     fn see(&mut self, depth: usize, event: &Event<'_, P>) {
         self.0.see(depth, event);
         self.1.see(depth, event);
+    }
+
+    fn asks_ahead(&self) -> bool {
+        self.0.asks_ahead() || self.1.asks_ahead()
     }
 }

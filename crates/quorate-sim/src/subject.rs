@@ -98,6 +98,11 @@ pub trait Subject:
     /// Whether the arbiter half is spoken to; everything else is the requester's.
     fn is_for_arbiter(message: &Self::Message) -> bool;
 
+    /// Whether two sites ever have anything to say to each other.
+    fn speak(_: &Self::Quorums, _: SiteId, _: SiteId) -> bool {
+        true
+    }
+
     /// Whether two grants must not be inside together.
     fn conflict(one: &Self::Grant, other: &Self::Grant) -> bool;
 

@@ -235,6 +235,14 @@ fn the_count_is_exact_whatever_the_delays() {
     }
 }
 
+/// A7: an exclusive request that is accepted while none is inside, but admitted only when somebody
+/// leaves, ends after the stage should have.
+#[test]
+fn who_is_accepted_is_admitted_at_once() {
+    let (plan, q) = plan::<Unrepaired>(3, 9, 1, (fair(), Erratum::A7Late));
+    assert!(worst(&plan, q, 0..10).overrun_most > 0);
+}
+
 /// A14: without the way there and back stages outlive their budget.
 #[test]
 fn costs_must_reckon_with_the_way() {

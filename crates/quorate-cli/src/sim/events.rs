@@ -87,12 +87,17 @@ impl<P: Subject> TimedObserver<P> for Recorder {
             Event::Sends { from, to, .. } => What::Sends(from, to),
             Event::Receives { from, to, message } => What::Receives(from, to, P::kind(message)),
             Event::Arms(..) => return,
-            Event::Ignores(site, _) | Event::Drops { to: site, .. } | Event::Expires(site, _) => {
-                What::Ignores(site)
-            }
+            Event::Ignores(site, _)
+            | Event::Foresees(site, _)
+            | Event::Drops { to: site, .. }
+            | Event::Expires(site, _) => What::Ignores(site),
             Event::Suffers(fault) => What::Ignores(fault.site()),
         };
         self.0.push(Seen { at, depth, what, word: event.word(), text: event.to_string() });
+    }
+
+    fn asks_ahead(&self) -> bool {
+        true
     }
 }
 

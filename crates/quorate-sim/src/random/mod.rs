@@ -133,6 +133,11 @@ pub fn run<P: Subject>(plan: &Plan<P>, seed: u64, watch: &mut impl TimedObserver
 pub trait TimedObserver<P: Subject> {
     /// Sees one event; `depth` as in [`Observer::see`].
     fn see(&mut self, now: Tick, depth: usize, event: &Event<'_, P>);
+
+    /// As [`Observer::asks_ahead`].
+    fn asks_ahead(&self) -> bool {
+        false
+    }
 }
 
 impl<P: Subject> TimedObserver<P> for crate::Unwatched {
@@ -431,5 +436,9 @@ impl<P: Subject, W: TimedObserver<P>> Observer<P> for Desk<'_, W> {
             _ => {}
         }
         self.watch.see(self.now, depth, event);
+    }
+
+    fn asks_ahead(&self) -> bool {
+        self.watch.asks_ahead()
     }
 }

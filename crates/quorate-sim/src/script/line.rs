@@ -105,4 +105,8 @@ impl<P: Subject> Observer<P> for Recorder {
             self.shown.push(Line::of_event(self.number, 1, event));
         }
     }
+
+    fn asks_ahead(&self) -> bool {
+        !self.quietly
+    }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use quorate_protocol::group::errata::{Erratum, Unrepaired};
 use quorate_protocol::group::{Choice, Claim, Grant, Group, GroupLock, Message, Options, Via};
 use quorate_protocol::{Fence, Ticket};
-use quorate_quorum::{QuorumSystem, SiteSet};
+use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
 use super::{Setting, Visitor, mutex, parse_time, switches};
-use crate::{Marks, Shape, Subject, Word};
+use crate::{Marks, Quorums, Shape, Subject, Word};
 
 pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
     Ok(match options(settings)? {
@@ -86,6 +86,10 @@ macro_rules! subject {
                 message.is_for_manager()
             }
 
+            fn speak(quorums: &Self::Quorums, one: SiteId, other: SiteId) -> bool {
+                asks(quorums, one, other) || asks(quorums, other, one)
+            }
+
             /// Groups do not mix, and a pivot finds nobody inside.
             fn conflict(inside: &Grant, entrant: &Grant) -> bool {
                 inside.group != entrant.group || entrant.is_pivot()
@@ -145,6 +149,11 @@ subject!(
     |(options, undone)| Unrepaired::new(options, undone),
     |options: &(Options, Erratum)| options.0
 );
+
+/// Whether one site may ask another to manage.
+fn asks(quorums: &Arc<dyn QuorumSystem>, one: SiteId, other: SiteId) -> bool {
+    quorums.may_ask(one) && quorums.quorums().any(|quorum| quorum.contains(other))
+}
 
 /// `group a b` in scripts; the first word may be left out where it is clear what is meant.
 pub(super) fn parse_claim(words: &[&str]) -> Result<Claim, String> {

@@ -157,9 +157,17 @@ impl<P: Subject> World<P> {
         links.any(|(_, server, link)| server == site && link.fate == Fate::Orphaned)
     }
 
-    /// Whether the session can fall silent, or be lost.
+    /// Whether the session can fall silent, or be lost. One in which nobody ever speaks is left
+    /// alone: nothing depends on it, and in a search its fate would multiply all others.
     pub fn is_open(&self, client: SiteId, server: SiteId) -> bool {
-        self.links.get(client, server).fate == Fate::Open
+        let mute = self.fixed.0.mute.contains(&(client, server));
+        !mute && self.links.get(client, server).fate == Fate::Open
+    }
+
+    /// The other sites to which `site` has anything to say.
+    fn peers(&self, site: SiteId) -> Vec<SiteId> {
+        let mute = |peer| self.fixed.0.mute.contains(&(site, peer));
+        SiteId::all(self.n()).filter(|&peer| peer != site && !mute(peer)).collect()
     }
 
     /// The number of the client's session at the server: the last one, if it is not open.
@@ -286,7 +294,7 @@ impl<P: Subject> World<P> {
         self.judge.on_token(held, None);
         self.end_lingering();
         if self.contract.is_some() {
-            for peer in SiteId::all(self.n()).filter(|&peer| peer != site) {
+            for peer in self.peers(site) {
                 self.break_link(site, peer);
             }
         }
@@ -312,18 +320,18 @@ impl<P: Subject> World<P> {
     }
 
     fn restart(&mut self, site: SiteId) {
-        let (n, fixed) = (self.n(), self.fixed.clone());
+        let (peers, fixed) = (self.peers(site), self.fixed.clone());
         let node = Arc::make_mut(&mut self.nodes[site.index()]);
         let mut shared = node.shared.restarted(node.shared.clock, node.disk_ceil);
         if self.contract.is_some() {
-            for peer in SiteId::all(n).filter(|&peer| peer != site) {
+            for peer in peers {
                 shared.sessions.set_ours(peer, Ours::default());
                 shared.sessions.set_theirs(peer, None);
             }
         } else {
             shared.quarantined = false; // a protocol without sessions sees to it itself
         }
-        node.protocol = P::restarted(site, &fixed.0.1, &fixed.0.0, node.disk.as_ref());
+        node.protocol = P::restarted(site, &fixed.0.quorums, &fixed.0.options, node.disk.as_ref());
         node.disk_ceil = shared.ceil();
         (node.shared, node.vacant, node.up) = (shared, true, true);
     }
@@ -366,7 +374,7 @@ impl<P: Subject> World<P> {
 
     /// Who is inside on the word of too few has stopped.
     fn drop_ghosts(&mut self) {
-        let (quorums, judge) = (&self.fixed.0.1, &mut self.judge);
+        let (quorums, judge) = (&self.fixed.0.quorums, &mut self.judge);
         self.ghosts.retain(|ghost| {
             let grant = judge.grant(ghost.site, ghost.claim).expect("a ghost is inside");
             let stays = P::vouch(quorums, grant, &ghost.vouchers);

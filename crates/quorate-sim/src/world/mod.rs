@@ -18,7 +18,7 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use self::faults::Ghost;
 use self::links::{Fate, Links};
-use self::unseen::{Fixed, Scratch};
+use self::unseen::{Fixed, Scratch, Setup};
 use self::words::Believer;
 use crate::channels::{Channels, Lane, Order};
 use crate::property::{Judge, Standing};
@@ -161,7 +161,7 @@ impl<P: Subject> World<P> {
             armed: 0,
             futile: 0,
             scratch: Scratch::default(),
-            fixed: Fixed(Arc::new((options.clone(), quorums.clone()))),
+            fixed: Fixed(Arc::new(Setup::new(options, quorums))),
         }
     }
 
@@ -383,7 +383,7 @@ impl<P: Subject> World<P> {
             occupied: self.occupied,
             mended: self.contract.is_none_or(|contract| contract.reopens && contract.restarts),
         };
-        self.judge.on_action_done(&standing, &self.fixed.0.0);
+        self.judge.on_action_done(&standing, &self.fixed.0.options);
     }
 
     /// Puts a message under way. In a world of sessions it travels in one of them.
@@ -418,6 +418,7 @@ impl<P: Subject> World<P> {
         input: Input<P>,
         watch: &mut impl Observer<P>,
     ) -> Result<(), Violation> {
+        let foreseen = watch.asks_ahead().then(|| self.protocol(site).view().etas);
         let node = Arc::make_mut(&mut self.nodes[site.index()]);
         let out = &mut self.scratch.out;
         let step = || node.protocol.step(&mut node.shared, self.now, input, out);
@@ -430,6 +431,12 @@ impl<P: Subject> World<P> {
         }
         while let Some(effect) = self.scratch.out.pop() {
             self.carry_out(site, depth, effect, watch);
+        }
+        if let Some(before) = foreseen {
+            let now = self.protocol(site).view().etas;
+            for eta in now.into_iter().filter(|eta| !before.contains(eta)) {
+                watch.see(depth, &Event::Foresees(site, eta));
+            }
         }
         Ok(())
     }

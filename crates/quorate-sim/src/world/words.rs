@@ -116,7 +116,7 @@ impl<P: Subject> World<P> {
         voucher: SiteId,
         watch: &mut impl Observer<P>,
     ) {
-        let (quorums, mut over) = (&self.fixed.0.1, Vec::new());
+        let (quorums, mut over) = (&self.fixed.0.quorums, Vec::new());
         self.frozen.retain(|lead, sites| {
             let less = which(lead) && sites.remove(voucher);
             let ends = less && !P::carry(quorums, sites);

@@ -200,12 +200,17 @@ impl Unrepaired {
         self.undone == Erratum::A3 && tells
     }
 
-    /// The group in which one exclusive request too many is going to be admitted.
-    pub(super) fn admits_another(&self, input: &Input<RoleLock>) -> Option<Group> {
+    /// The group in which an exclusive request is going to be admitted and should not be, or the
+    /// other way round.
+    pub(super) fn admits_wrongly(&self, input: &Input<RoleLock>) -> Option<Group> {
         let Input::Deliver(_, message) = input else { return None };
         let stages = &self.lock.stages.stages;
         match (self.undone, message) {
             (Erratum::A6, Message::ReqProcess { group, .. }) => Some(group.clone()),
+            (Erratum::A7Late, Message::ReqProcess { group, .. }) => {
+                let stage = stages.get(group).filter(|stage| stage.lp.exclusive().is_none());
+                stage.map(|_| group.clone())
+            }
             (Erratum::A7, Message::RelProcess { group, ticket }) => {
                 let leaves = stages.get(group).and_then(|stage| stage.lp.get(*ticket));
                 leaves.filter(|request| !request.is_exclusive()).map(|_| group.clone())
@@ -228,6 +233,11 @@ impl Unrepaired {
             Erratum::A6 | Erratum::A7 => {
                 if let Some(stage) = admits.and_then(|group| stages.get_mut(&group)) {
                     admit_another(stage, now, out);
+                }
+            }
+            Erratum::A7Late => {
+                if let Some(stage) = admits.and_then(|group| stages.get_mut(&group)) {
+                    withhold(stage, out);
                 }
             }
             Erratum::A8Blind => {
@@ -259,6 +269,23 @@ fn admit_another(stage: &mut Stage, now: Tick, out: &mut Out<RoleLock>) {
     let fence = cs.last;
     stage.lp.0[place].admitted = Some(Admitted { at: now, fence });
     stage.reply(now, stage.lp.0[place].ticket, fence, out);
+}
+
+/// The exclusive request that was admitted for want of another has to wait until somebody leaves.
+fn withhold(stage: &mut Stage, out: &mut Out<RoleLock>) {
+    let admitted = |request: &&mut Request| request.is_exclusive() && request.admitted.is_some();
+    let State::Cs(cs) = &mut stage.state else { return };
+    let Some(request) = stage.lp.0.iter_mut().find(admitted) else { return };
+    request.admitted = None;
+    if cs.last == cs.fence.next() {
+        cs.last = cs.fence; // it is the first one still
+    }
+    let ticket = request.ticket;
+    out.retain(|effect| match effect {
+        Effect::Send(_, Message::RepProcess { ticket: told, .. }) => *told != ticket,
+        Effect::Arm(timer, _) => timer.ticket != ticket,
+        _ => true,
+    });
 }
 
 /// When the last member leaves, those who wait for the next stage become members of this one.

@@ -30,6 +30,8 @@ pub enum Erratum {
     A6,
     /// Whoever leaves, the next exclusive request is admitted.
     A7,
+    /// An exclusive request is admitted only when somebody leaves.
+    A7Late,
     /// A question about a loan that has not come yet is not answered.
     A8Ignored,
     /// A loan that was given back before it came counts when it comes.
@@ -70,7 +72,7 @@ pub enum Erratum {
 
 impl Erratum {
     /// Those of the paper, in order.
-    pub const PAPER: [Erratum; 14] = [
+    pub const PAPER: [Erratum; 15] = [
         Erratum::A1,
         Erratum::A2,
         Erratum::A3,
@@ -78,6 +80,7 @@ impl Erratum {
         Erratum::A5,
         Erratum::A6,
         Erratum::A7,
+        Erratum::A7Late,
         Erratum::A8Ignored,
         Erratum::A8Blind,
         Erratum::A8Process,
@@ -116,7 +119,7 @@ impl fmt::Display for Erratum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = crate::spelling::dashed(&format!("{self:?}"));
         // `A8Blind` is spelt `A8-blind`.
-        f.write_str(&name.replace("a8", "A8"))
+        f.write_str(&name.replace("a7", "A7").replace("a8", "A8"))
     }
 }
 
@@ -158,7 +161,7 @@ impl Protocol for Unrepaired {
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         let (mut inner, clock, input) = (Out::new(), site.clock, input.of());
-        let (told, admits) = (self.is_told_the_time(&input), self.admits_another(&input));
+        let (told, admits) = (self.is_told_the_time(&input), self.admits_wrongly(&input));
         if let Some(input) = self.bend(site, now, input, &mut inner) {
             self.lock.step(site, now, input, &mut inner)?;
         }
