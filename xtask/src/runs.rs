@@ -44,6 +44,8 @@ pub(crate) const QUICK: &[&str] = &[
     "check group --claims 'a; a b; b' --gives-up 1",
     "check group --site --requests 1,1,0 --claims 'a; a b' --budget lose=1,silent=1",
     "check group --site --requests 1,1,0 --claims 'a; b' --budget crash=1 --no-restart",
+    "check group --site --quorum quorums/two-of-three-6.txt --mortal 4,5 --requests 0,0,0,1,1,0 \
+     --claims 'a; a; a; a; b; a' --budget crash=1 --no-restart",
     "sim random --protocol group --sites 5 --requests 3 --gives-up 3 --claims 'a; a b; b' \
      --budget lose=5,silent=3,crash=2 --runs 5000",
     "sim random --protocol group --sites 7 --quorum plane --requests 3 --claims 'a; a b; b c' \
@@ -123,6 +125,8 @@ pub(crate) const DEEP: &[&str] = &[
     "check group --quorum quorums/two-of-three-6.txt --requests 0,0,0,2,1,1 \
      --claims 'a; a; a; a; b; a b'",
     "check group --quorum quorums/two-of-three-6.txt --claims 'a; a; a; a; b; b c' --gives-up 1",
+    "check group --site --quorum quorums/two-of-three-6.txt --mortal 4,5,6 \
+     --claims 'a; a; a; b; a b; b c' --budget crash=1 --no-restart",
     "check group --site --claims 'a; a; b' --budget lose=1",
     "check group --site --requests 1,1,0 --claims 'a; a b' --budget crash=1",
     "sim random --protocol group --sites 3 --requests 3 --gives-up 3 --claims 'a; a b; b' \
