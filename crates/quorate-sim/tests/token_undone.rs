@@ -8,7 +8,8 @@ use quorate_protocol::token::errata::{Erratum, Unrepaired};
 use quorate_protocol::token::{Grant, Message, Options, Timer, TokenLock};
 use quorate_protocol::{ClaimId, SiteId};
 use quorate_quorum::{Kind, QuorumSystem, build};
-use quorate_sim::{Lane, Subject, Unwatched, World};
+use quorate_sim::random::{Delay, Plan, Span, T, run};
+use quorate_sim::{Claims, Lane, Order, Slips, Subject, Unwatched, World};
 
 /// More messages than any story here needs.
 const ENOUGH: usize = 1000;
@@ -113,6 +114,38 @@ fn the_token_says_who_was_served() {
 fn a_token_that_nobody_waits_for_says_so() {
     assert!(repaired().give_up_in_line());
     assert!(!without(Erratum::Unmarked).give_up_in_line());
+}
+
+/// A request that names several groups may get in by any of them, and who stands behind it is
+/// first then: it must have been asked too. Where nothing goes wrong nobody waits for T1.
+#[test]
+fn who_passes_the_token_on_asks_all_who_may_be_next() {
+    let left = |undone| (0..200).map(|seed| unserved(undone, seed)).sum::<u64>();
+    assert_eq!(left(Erratum::NoT1), 0);
+    assert!(left(Erratum::Firsts) > 0);
+}
+
+/// How many wait for ever, of some sites that ask for two of three groups each time.
+fn unserved(undone: Erratum, seed: u64) -> u64 {
+    let pairs = [["a", "b"], ["b", "c"], ["c", "a"]].map(|pair| Unrepaired::parse_claim(&pair));
+    let pair = |at: usize| pairs[at % 3].clone().unwrap();
+    let start = usize::try_from(seed).unwrap();
+    let at = |site: usize| (0..12).map(|ask| pair(start + site * 7 + ask * (ask + site))).collect();
+    let plan = Plan::<Unrepaired> {
+        quorums: build(Kind::Majority, 4).unwrap(),
+        options: (Options::default(), undone),
+        claims: Claims::each((0..4).map(at).collect()),
+        requests: vec![12; 4],
+        think: Span::UpTo(2 * T),
+        inside: Span::UpTo(6 * T),
+        gives_up: 0,
+        delay: Delay::Exponential,
+        skew: false,
+        order: Order::Fifo,
+        faults: None,
+        slips: Slips::default(),
+    };
+    run(&plan, seed, &mut Unwatched).tally.unserved
 }
 
 /// A holder that hears of a request only by an attempt to replace its token hands it over, and

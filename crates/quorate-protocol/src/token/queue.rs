@@ -101,8 +101,25 @@ impl Queue {
         self.0.remove(0)
     }
 
-    /// Those who would be captains: the first of every entry.
+    /// Those of whom one is the next captain: the first of every entry, and behind one that may
+    /// get in by another entry the next.
     pub(super) fn captains(&self) -> SiteSet {
+        let stands = |entry: &Entry, site| entry.waiting.iter().any(|waiting| waiting.site == site);
+        let places = |site| self.0.iter().filter(|entry| stands(entry, site)).count();
+        let mut captains = SiteSet::new();
+        for entry in &self.0 {
+            for waiting in &entry.waiting {
+                captains.insert(waiting.site);
+                if places(waiting.site) == 1 {
+                    break;
+                }
+            }
+        }
+        captains
+    }
+
+    /// The first of every entry.
+    pub(super) fn firsts(&self) -> SiteSet {
         self.0.iter().map(|entry| entry.waiting[0].site).collect()
     }
 

@@ -167,6 +167,10 @@ impl Unrepaired {
             match (self.undone, message) {
                 (Erratum::E1, Message::Token { token, .. }) => token.stamp.session = 1,
                 (Erratum::E3, Message::Token { token, .. }) => token.served.clear(),
+                (Erratum::Firsts, Message::Token { token, .. }) => {
+                    self.lock.ask = token.queue.firsts();
+                    self.lock.ask.remove(self.lock.me);
+                }
                 (Erratum::E14, Message::Token { token, .. }) => self.copy = Some(token.clone()),
                 (Erratum::OldNumber, Message::Prepare { sn, .. }) => *sn = number,
                 (Erratum::Unbound, Message::Start(pass) | Message::IsComplete(pass)) => {

@@ -59,13 +59,15 @@ pub enum Erratum {
     Unmarked,
     /// A new token counts its leases from when the last promise came.
     LateToken,
+    /// Who passes the token on asks only the first of each entry of its queue. T1 never runs out.
+    Firsts,
     /// Who asks for an epoch of its own takes nothing of a lower one any more.
     OwnFloor,
 }
 
 impl Erratum {
     /// All of them.
-    pub const ALL: [Erratum; 21] = [
+    pub const ALL: [Erratum; 22] = [
         Erratum::E1,
         Erratum::E3,
         Erratum::E4,
@@ -86,12 +88,14 @@ impl Erratum {
         Erratum::Unbound,
         Erratum::Unmarked,
         Erratum::LateToken,
+        Erratum::Firsts,
         Erratum::OwnFloor,
     ];
 
     /// Whether a request waits for ever, so that one sees what only T1 would find.
     fn is_patient(self) -> bool {
-        matches!(self, Erratum::E4 | Erratum::E5 | Erratum::E7 | Erratum::NoT1)
+        use Erratum::{E4, E5, E7, Firsts, NoT1};
+        matches!(self, E4 | E5 | E7 | Firsts | NoT1)
     }
 }
 
