@@ -298,7 +298,7 @@ fn log_token(name: &Name, what: &Regeneration) {
     if before.0 == 0 {
         tracing::info!(%name, %epoch, %promised, "made the first token of this lock");
     } else {
-        tracing::warn!(
+        tracing::info!(
             %name, %epoch, %before, %promised,
             "made a new token: the leases of the one before are over at all who promised"
         );

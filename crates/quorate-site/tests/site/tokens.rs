@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use quorate_site::{CallId, Denial, Effect, Group, Past, Want};
+use quorate_quorum::SiteId;
+use quorate_site::{CallId, Denial, Effect, Group, Past, Want, token};
 
 use crate::net::{Net, name};
 
@@ -106,7 +107,7 @@ fn the_killed_captains_site_is_followed_by_another_group_after_its_lease() {
     assert!(net.grant(next).is_some_and(|grant| grant.fence > fence));
     let made = |(_, effect): &(usize, Effect)| {
         matches!(effect, Effect::Regenerated(_, what)
-            if what.before.0 > 0 && what.promised.iter().map(|site| site.index()).eq([1, 2]))
+            if what.before.0 > 0 && what.promised.iter().map(SiteId::index).eq([1, 2]))
     };
     assert!(net.told.iter().any(made), "and it is said who promised what in its place");
 }
@@ -201,7 +202,7 @@ fn a_name_is_one_kind_at_a_time_and_the_token_is_shown() {
 fn a_site_knows_of_so_many_names_and_not_more() {
     let mut past = Past::default();
     for number in 0..quorate_site::TOKENS_MAX {
-        past.tokens.insert(name(&format!("lock {number}")), Default::default());
+        past.tokens.insert(name(&format!("lock {number}")), token::Durable::default());
     }
     let mut net = Net::with_past(1, past);
     let full = net.claim_as(0, "another", any(&["a"]), None);
