@@ -98,6 +98,8 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --site --faults all --protocol group --sites 5 --runs 100",
     "sim random --site --faults all --protocol role --sites 3 --runs 100",
     "sim random --site --faults all --protocol role --sites 5 --runs 100 --option overrun=revoke",
+    "sim random --site --faults all --protocol token --sites 3 --runs 200",
+    "sim random --site --faults all --protocol token --sites 5 --runs 200",
 ];
 
 /// Exhaustive checks and random runs of `cargo xtask deep`: minutes to hours.
@@ -206,6 +208,9 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --site --faults all --protocol group --sites 5 --runs 5000",
     "sim random --site --faults all --protocol role --sites 3 --runs 5000",
     "sim random --site --faults all --protocol role --sites 5 --runs 5000 --option overrun=revoke",
+    "sim random --site --faults all --protocol token --sites 3 --runs 5000",
+    "sim random --site --faults all --protocol token --sites 5 --runs 5000",
+    "sim random --site --faults all --protocol token --sites 7 --runs 5000",
     "sim random --site --faults all --sites 13 --runs 2000",
     "sim random --site --faults all --sites 9 --quorum grid --runs 2000",
     "sim random --site --faults all --sites 7 --quorum plane --runs 2000",

@@ -31,11 +31,34 @@ use crate::{Cluster, Error, Guard};
 pub struct GroupLock {
     cluster: Cluster,
     name: Name,
+    by_token: bool,
 }
 
 impl GroupLock {
     pub(crate) fn new(cluster: Cluster, name: Name) -> Self {
-        Self { cluster, name }
+        Self { cluster, name, by_token: false }
+    }
+
+    /// The same by a token that goes round, in place of quorums that are asked each time: fewer
+    /// messages where one site enters again and again, or many groups wait. It is a lock of another
+    /// kind: all who use the name must do so. (Members with [roles](Self::join) are a third kind,
+    /// for which this changes nothing.)
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), quorate::Error> {
+    /// let sites = quorate::Cluster::in_memory(3)?;
+    /// let old = sites[0].group("warehouse")?.via_token().enter_any(["v2"]).await?;
+    /// let either = sites[1].group("warehouse")?.via_token().enter_any(["v2", "v3"]).await?;
+    /// assert_eq!((either.group(), either.fence()), ("v2", old.fence()));
+    /// // Without the token it is another kind of lock, and the name is in use.
+    /// assert!(sites[0].group("warehouse")?.enter("v2").await.is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use = "it is another lock"]
+    pub fn via_token(self) -> Self {
+        Self { by_token: true, ..self }
     }
 
     /// Its name.
@@ -109,7 +132,8 @@ impl GroupLock {
         patience: Option<Duration>,
         hasty: bool,
     ) -> Result<GroupGuard, Error> {
-        let wish = (self.name.clone(), Want::Group(groups));
+        let want = if self.by_token { Want::Token(groups) } else { Want::Group(groups) };
+        let wish = (self.name.clone(), want);
         match claim(&self.cluster, wish, patience, hasty).await? {
             (guard, Got::Group(group)) => Ok(GroupGuard { guard, group }),
             _ => Err(Error::Stopped("it granted something else than was asked for".into())),

@@ -42,8 +42,8 @@ pub use pool::{Pool, UnitsGuard};
 pub use quorate_server::{SiteConfig, TlsConfig};
 pub use quorate_wire::words::{
     Access, Answer, CallView, CallerLoss as Lost, Card, Denial, EtaView, Fence, Got, Group, Groups,
-    Kind, Name, PeerReport, Question, ResourceView, Role, SiteId, SiteReport, Standing, Ticket,
-    Units, Want, explain,
+    Kind, Name, PeerReport, Question, ResourceView, Role, SiteId, SiteReport, Stamp, Standing,
+    Ticket, Units, Want, explain,
 };
 pub use role::RoleGuard;
 pub use rwlock::RwLock;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
-use crate::token::Durable;
+use crate::token::{Durable, Regeneration};
 use crate::{ClaimId, Fence, Protocol};
 
 /// Everything a site can ask of its driver.
@@ -25,6 +25,8 @@ pub enum Effect<P: Protocol> {
     Disarm(P::Timer),
     /// This must be on disk before later effects leave the site; it is all that must be.
     Persist(Record),
+    /// For people: a token that was lost has been replaced.
+    Regenerated(Regeneration),
     /// Nothing to do, and why. Each reason is reached by a scenario of its own.
     Ignore(&'static str),
 }
@@ -42,6 +44,7 @@ impl<P: Protocol> Effect<P> {
             Effect::Arm(timer, after) => Effect::Arm(timer, after),
             Effect::Disarm(timer) => Effect::Disarm(timer),
             Effect::Persist(record) => Effect::Persist(record),
+            Effect::Regenerated(what) => Effect::Regenerated(what),
             Effect::Ignore(why) => Effect::Ignore(why),
         }
     }

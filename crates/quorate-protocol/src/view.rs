@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use quorate_quorum::{SiteId, SiteSet};
 
+use crate::token::Stamp;
 use crate::{Tick, Ticket};
 
 /// What a grant rests on.
@@ -15,6 +16,8 @@ pub enum Basis {
     Permissions(SiteSet),
     /// One site's word about this request, for as long as it tells.
     Word(SiteId, Ticket),
+    /// Leases of the protocol's own, which end then.
+    Until(Tick),
 }
 
 /// One resource as one site sees it.
@@ -26,6 +29,8 @@ pub struct View {
     pub lent: Vec<Ticket>,
     /// The tickets that wait here, the next one first.
     pub queue: Vec<Ticket>,
+    /// The session of the token, if there is one and it is here.
+    pub token: Option<Stamp>,
     /// When those who wait here can get in, where they declare how long they stay.
     pub etas: Vec<Eta>,
 }

@@ -8,7 +8,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use quorate_site::gate::{ClientId, Host, HostEffect, HostInput};
-use quorate_site::{Audit, Disk, Effect, Input};
+use quorate_site::token::Regeneration;
+use quorate_site::{Audit, Effect, Input, Name};
 use quorate_wire::words::{SiteId, Tick};
 use quorate_wire::{ClientWord, SiteWord};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -17,6 +18,7 @@ use tokio::task::JoinSet;
 
 use crate::callers::Callers;
 use crate::clock::{self, Alarm};
+use crate::disk::{Write, Written};
 use crate::lines::{Far, Lines};
 use crate::link::Line;
 use crate::local::Order;
@@ -32,7 +34,7 @@ pub(crate) enum Event {
     ClientSaid(ClientId, u64, Vec<ClientWord>),
     ClientDown(ClientId, u64),
     Local(Order),
-    Saved(Result<Disk, String>),
+    Saved(Result<Written, String>),
     Stop(oneshot::Sender<()>),
 }
 
@@ -51,9 +53,12 @@ pub(crate) struct Core {
     events: UnboundedReceiver<Event>,
     lines: Lines,
     callers: Callers,
-    disk: Sender<Disk>,
-    /// What must be on disk before anything that is held back is done.
-    barrier: Option<Disk>,
+    disk: Sender<Write>,
+    /// How much the disk was given to write, and how much of that is written.
+    to_write: u64,
+    written: u64,
+    /// How much must be written before anything that is held back is done.
+    barrier: Option<u64>,
     held: VecDeque<Held>,
     alarm: Alarm,
     wake: Option<Tick>,
@@ -73,7 +78,7 @@ impl Core {
     pub(crate) fn new(
         host: Host,
         events: UnboundedReceiver<Event>,
-        disk: Sender<Disk>,
+        disk: Sender<Write>,
         alarm: Alarm,
         (doors, patience): (JoinSet<()>, Duration),
     ) -> Self {
@@ -83,6 +88,8 @@ impl Core {
             lines: Lines::new(patience),
             callers: Callers::default(),
             disk,
+            to_write: 0,
+            written: 0,
             barrier: None,
             held: VecDeque::new(),
             alarm,
@@ -182,7 +189,7 @@ impl Core {
                 let input = self.callers.on_order(order);
                 self.step(HostInput::Site(input));
             }
-            Event::Saved(Ok(disk)) => self.on_saved(disk),
+            Event::Saved(Ok(written)) => self.on_saved(written),
             Event::Saved(Err(error)) => {
                 tracing::error!(%error, "the disk cannot be written; the site stops");
                 return false;
@@ -209,8 +216,9 @@ impl Core {
         }
     }
 
-    fn on_saved(&mut self, disk: Disk) {
-        if self.barrier.is_some_and(|barrier| is_covered(&barrier, &disk)) {
+    fn on_saved(&mut self, (count, disk): Written) {
+        self.written += count;
+        if self.barrier.is_some_and(|barrier| barrier <= self.written) {
             self.barrier = None;
             while self.barrier.is_none()
                 && let Some(Held { effect, line }) = self.held.pop_front()
@@ -220,7 +228,9 @@ impl Core {
                 }
             }
         }
-        self.step(HostInput::Site(Input::Saved(disk)));
+        if let Some(disk) = disk {
+            self.step(HostInput::Site(Input::Saved(disk)));
+        }
     }
 
     /// The connection on which something is to be said.
@@ -239,12 +249,17 @@ impl Core {
                 self.lines.say(Far::Site(to), &packet);
             }
             HostEffect::Site(Effect::Persist(disk)) => {
-                self.barrier = Some(disk);
-                self.write_disk(disk);
+                self.write_disk(Write::Site(disk));
+                self.barrier = Some(self.to_write);
             }
-            HostEffect::Site(Effect::Save(disk)) => self.write_disk(disk),
+            HostEffect::Site(Effect::Keep(name, durable)) => {
+                self.write_disk(Write::Token(name, durable));
+                self.barrier = Some(self.to_write);
+            }
+            HostEffect::Site(Effect::Save(disk)) => self.write_disk(Write::Site(disk)),
             HostEffect::Site(Effect::Wake(_)) => {} // asked for before each wait
             HostEffect::Site(Effect::Audit(audit)) => log_audit(&audit),
+            HostEffect::Site(Effect::Regenerated(name, what)) => log_token(&name, &what),
             HostEffect::Site(Effect::Note(about, what)) => {
                 tracing::debug!(site = %about, "{what}");
             }
@@ -252,8 +267,9 @@ impl Core {
         }
     }
 
-    fn write_disk(&self, disk: Disk) {
-        self.disk.send(disk).expect("the thread of the disk lives as long as the site");
+    fn write_disk(&mut self, write: Write) {
+        self.to_write += 1;
+        self.disk.send(write).expect("the thread of the disk lives as long as the site");
     }
 
     fn set_alarm(&mut self) {
@@ -265,13 +281,6 @@ impl Core {
     }
 }
 
-/// Whether all that `barrier` says is said by `disk`.
-fn is_covered(barrier: &Disk, disk: &Disk) -> bool {
-    let (one, other) = (barrier.sessions, disk.sessions);
-    let sessions = one.incarnation <= other.incarnation && one.lease_max <= other.lease_max;
-    sessions && barrier.clock <= disk.clock && barrier.ceil <= disk.ceil
-}
-
 fn log_audit(audit: &Audit) {
     let (what, wish) = match audit {
         Audit::Asked(wish) => ("asked to break a grant", wish),
@@ -280,4 +289,18 @@ fn log_audit(audit: &Audit) {
     };
     let (name, fence, by, reason) = (&wish.name, wish.fence, &wish.by, &wish.reason);
     tracing::warn!(%name, %fence, %by, %reason, "{what}");
+}
+
+/// Says who promised a new token, what it replaces, and why that is dead.
+fn log_token(name: &Name, what: &Regeneration) {
+    let promised: Vec<String> = what.promised.iter().map(|site| site.to_string()).collect();
+    let (epoch, before, promised) = (what.epoch, what.before, promised.join(" "));
+    if before.0 == 0 {
+        tracing::info!(%name, %epoch, %promised, "made the first token of this lock");
+    } else {
+        tracing::info!(
+            %name, %epoch, %before, %promised,
+            "made a new token: the leases of the one before are over at all who promised"
+        );
+    }
 }

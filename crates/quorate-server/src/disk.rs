@@ -1,4 +1,4 @@
-//! What a site keeps on disk: one small record in a `redb` file.
+//! What a site keeps on disk, in a `redb` file: one small record, and one for each token.
 
 use std::io;
 use std::path::Path;
@@ -7,14 +7,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use quorate_site::Disk;
+use quorate_site::token::Durable;
+use quorate_site::{Disk, Name, Past};
 use redb::backends::InMemoryBackend;
-use redb::{Database, ReadableDatabase, TableDefinition};
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
 use crate::ServerError;
 
 const TABLE: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("site");
 const KEY: &str = "record";
+/// What was promised of each token, by the name of its lock.
+const TOKENS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("tokens");
+
+/// One thing to write.
+#[derive(Clone, Debug)]
+pub(crate) enum Write {
+    /// The record of the site.
+    Site(Disk),
+    /// What it promised of the token of this lock.
+    Token(Name, Durable),
+}
+
+/// What is on disk now: how many of the things to write, and the latest record if there was one.
+pub(crate) type Written = (u64, Option<Disk>);
+
+type Row = (String, Vec<u8>);
 
 /// The file of a site, and how often it was written.
 #[derive(Debug)]
@@ -41,28 +58,57 @@ impl Store {
     }
 
     /// What is there; nothing on a new disk.
-    pub(crate) fn read(&self) -> Result<Disk, String> {
-        let read = || -> Result<Option<Vec<u8>>, redb::Error> {
-            let transaction = self.database.begin_read()?;
-            match transaction.open_table(TABLE) {
-                Ok(table) => Ok(table.get(KEY)?.map(|bytes| bytes.value().to_vec())),
-                Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
-                Err(error) => Err(error.into()),
+    pub(crate) fn read(&self) -> Result<Past, String> {
+        let broken = |what: &str| format!("{what} cannot be read; it is of another version");
+        let mut past = Past::default();
+        for (key, bytes) in self.rows(TABLE).map_err(|error| error.to_string())? {
+            if key == KEY {
+                let disk = postcard::from_bytes(&bytes);
+                past.disk = disk.map_err(|_| broken("the record"))?;
             }
-        };
-        match read().map_err(|error| error.to_string())? {
-            None => Ok(Disk::default()),
-            Some(bytes) => postcard::from_bytes(&bytes)
-                .map_err(|_| "the record cannot be read; it is of another version".to_owned()),
         }
+        for (key, bytes) in self.rows(TOKENS).map_err(|error| error.to_string())? {
+            let broken = || broken(&format!("the record of the token of {key}"));
+            let name: Name = key.parse().map_err(|_| broken())?;
+            let durable: Durable = postcard::from_bytes(&bytes).map_err(|_| broken())?;
+            past.tokens.insert(name, durable);
+        }
+        Ok(past)
     }
 
-    /// Writes a record and syncs it.
-    pub(crate) fn write(&self, disk: &Disk) -> Result<(), String> {
+    /// All of a table; nothing if there is none yet.
+    fn rows(&self, table: TableDefinition<'_, &str, &[u8]>) -> Result<Vec<Row>, redb::Error> {
+        let transaction = self.database.begin_read()?;
+        let table = match transaction.open_table(table) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut rows = Vec::new();
+        for row in table.iter()? {
+            let (key, value) = row?;
+            rows.push((key.value().to_owned(), value.value().to_vec()));
+        }
+        Ok(rows)
+    }
+
+    /// Writes all of it and syncs it, at once. What comes later replaces what came before.
+    pub(crate) fn write(&self, writes: &[Write]) -> Result<(), String> {
         let write = || -> Result<(), redb::Error> {
             let transaction = self.database.begin_write()?;
-            let bytes = postcard::to_allocvec(disk).expect("a record can be written");
-            transaction.open_table(TABLE)?.insert(KEY, bytes.as_slice())?;
+            for write in writes {
+                match write {
+                    Write::Site(disk) => {
+                        let bytes = postcard::to_allocvec(disk).expect("a record can be written");
+                        transaction.open_table(TABLE)?.insert(KEY, bytes.as_slice())?;
+                    }
+                    Write::Token(name, durable) => {
+                        let bytes = postcard::to_allocvec(durable).expect("it can be written");
+                        let mut table = transaction.open_table(TOKENS)?;
+                        table.insert(name.as_str(), bytes.as_slice())?;
+                    }
+                }
+            }
             transaction.commit()?;
             Ok(())
         };
@@ -75,19 +121,21 @@ impl Store {
         Arc::clone(&self.writes)
     }
 
-    /// A thread that writes what it is sent, the latest of what has gathered, and tells.
+    /// A thread that writes what it is sent, all that has gathered together, and tells.
     pub(crate) fn into_thread(
         self,
-        done: impl Fn(Result<Disk, String>) + Send + 'static,
-    ) -> Sender<Disk> {
-        let (sender, records): (Sender<Disk>, Receiver<Disk>) = channel();
+        done: impl Fn(Result<Written, String>) + Send + 'static,
+    ) -> Sender<Write> {
+        let (sender, writes): (Sender<Write>, Receiver<Write>) = channel();
         let write = move || {
-            while let Ok(mut disk) = records.recv() {
-                // A later record says all that an earlier one said.
-                while let Ok(later) = records.try_recv() {
-                    disk = later;
-                }
-                done(self.write(&disk).map(|()| disk));
+            while let Ok(first) = writes.recv() {
+                let mut all = vec![first];
+                all.extend(writes.try_iter());
+                let disk = all.iter().rev().find_map(|write| match write {
+                    Write::Site(disk) => Some(*disk),
+                    Write::Token(..) => None,
+                });
+                done(self.write(&all).map(|()| (all.len() as u64, disk)));
             }
         };
         thread::Builder::new().name("disk".into()).spawn(write).expect("a thread can be started");

@@ -20,7 +20,7 @@ use crate::ServerError;
 use crate::clock::{self, Alarm};
 use crate::config::SiteConfig;
 use crate::core::{Core, Event};
-use crate::disk::Store;
+use crate::disk::{Store, Write};
 use crate::local::Local;
 use crate::mesh::Mesh;
 use crate::tls::Tls;
@@ -115,11 +115,11 @@ impl Server {
             Sockets::Memory(_) => (None, Store::in_memory()?),
         };
         let problem = |why| ServerError::Disk(config.data.clone(), why);
-        let disk = store.read().map_err(problem)?;
-        let (host, effects) = Host::start(clock::now(), config.site_config()?, disk);
+        let past = store.read().map_err(problem)?;
+        let (host, effects) = Host::start(clock::now(), config.site_config()?, past);
         for effect in &effects {
             if let HostEffect::Site(Effect::Persist(disk)) = effect {
-                store.write(disk).map_err(problem)?;
+                store.write(&[Write::Site(*disk)]).map_err(problem)?;
             }
         }
         let (events, inbox) = unbounded_channel();

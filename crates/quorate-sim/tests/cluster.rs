@@ -254,6 +254,51 @@ fn callers_of_a_group_that_wait_for_nobody_leave_nothing_behind() {
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
 
+/// Tokens are lost and made anew; followers, and who is handed a token, stop in time.
+#[test]
+fn groups_by_token_are_never_mixed_whatever_happens() {
+    for (sites, seeds) in [(1, 0..10), (2, 0..20), (3, 0..100), (5, 0..100), (7, 0..20)] {
+        let plan = Plan { wants: Wants::Token, ..plan(Kind::Majority, sites) };
+        let sum = assert_clean(&plan, seeds);
+        assert!(sum.grants > 500 && sum.regenerated > 20, "{sites} sites: {sum:?}");
+    }
+}
+
+/// Quorums of other systems meet too, and that is all the promise of an epoch needs.
+#[test]
+fn tokens_are_promised_by_any_quorums() {
+    for (kind, n) in [(Kind::Grid, 9), (Kind::Plane, 7), (Kind::Tree, 7)] {
+        let sum = assert_clean(&Plan { wants: Wants::Token, ..plan(kind, n) }, 0..20);
+        assert!(sum.regenerated > 20, "{kind:?}: {sum:?}");
+    }
+}
+
+#[test]
+fn nobody_loses_a_group_by_token_while_nothing_goes_wrong() {
+    for sites in [3, 5, 9] {
+        let wants = Wants::Token;
+        let plan = Plan { faults: Faults::None, wants, ..plan(Kind::Majority, sites) };
+        let sum = assert_clean(&plan, 0..20);
+        assert_eq!(sum.lost, 0, "{sites} sites");
+        assert!(sum.grants > 1_000, "{sum:?}");
+    }
+}
+
+#[test]
+fn callers_of_a_group_by_token_that_wait_for_nobody_leave_nothing_behind() {
+    let plan = Plan { hasty: true, wants: Wants::Token, ..plan(Kind::Majority, 5) };
+    let sum = assert_clean(&plan, 0..60);
+    assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
+}
+
+/// A follower that had declined a question was let in by the next one, when the epoch that it had
+/// promised meanwhile was taken back.
+#[test]
+fn what_seeds_have_found_of_tokens_stays_mended() {
+    let plan = Plan { wants: Wants::Token, ..plan(Kind::Majority, 7) };
+    assert_clean(&plan, [885, 1550]);
+}
+
 /// Callers in other processes outlive the only site there is; it must wait for them when it comes
 /// back, though it has no peer to which it ever promised a lease.
 #[test]

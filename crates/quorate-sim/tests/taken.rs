@@ -23,6 +23,10 @@ enum Taken {
     GroupRepair(&'static str),
     /// A repair of role locks.
     RoleRepair(&'static str),
+    /// A repair of group locks by token.
+    TokenRepair(&'static str),
+    /// A rule of deadlines that travel in messages of a token.
+    TokenRule(Rule),
     /// A rule of words, on which those are inside who join a group session.
     WordRule(Rule),
     /// The assumption that clocks differ by less than 1 %: they differ by up to 10 %.
@@ -102,6 +106,17 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::RoleRepair("shared-fence"), 0, "fences grow"),
     (Taken::RoleRepair("no-quarantine"), 88, "exclusion"),
     (Taken::RoleRepair("no-recheck"), 63, "progress"),
+    // And of group locks by token. A site promises again what it has promised another.
+    (Taken::TokenRepair("forgetful"), 0, "fences grow"),
+    // It votes, asks and answers while callers of its former life are inside.
+    (Taken::TokenRepair("no-quarantine"), 131, "exclusion"),
+    (Taken::TokenRepair("E1"), 1, "fences grow"),
+    (Taken::TokenRepair("E12"), 7, "exclusion"),
+    (Taken::TokenRepair("E13"), 0, "progress"),
+    // A deadline counts from when it arrives.
+    (Taken::TokenRule(Rule::WordsFromRenewal), 8, "exclusion"),
+    // Who follows, or was handed the token, is not told when to stop.
+    (Taken::TokenRule(Rule::WordsEnd), 1, "exclusion"),
     // Who joined stays for as long as its own site is in touch with the manager.
     (Taken::WordRule(Rule::WordsEnd), 14, "exclusion"),
     // Or for as long as the pivot, though nobody waits for it any more.
@@ -134,6 +149,11 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
             (plan.wants, plan.settings) = site_settings("role", &[setting]).unwrap();
         }
+        Taken::TokenRepair(undone) => {
+            let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
+            (plan.wants, plan.settings) = site_settings("token", &[setting]).unwrap();
+        }
+        Taken::TokenRule(rule) => (plan.wants, plan.undone) = (Wants::Token, Some(rule)),
         Taken::WordRule(rule) => (plan.wants, plan.undone) = (Wants::Group, Some(rule)),
         Taken::Clocks => plan.skew = 50_000,
         Taken::ClocksOverlooked => (plan.skew, plan.tolerates) = (50_000, Some("exclusion")),

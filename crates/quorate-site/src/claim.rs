@@ -107,6 +107,9 @@ pub enum Denial {
     Groups(Arc<str>),
     /// Nobody can declare such a time.
     Time(Duration),
+    /// The site knows of as many group locks by token as it can; another one could take part in no
+    /// promise.
+    TooMany(usize),
     /// The call's number was used before.
     Reused,
 }
@@ -130,6 +133,9 @@ impl fmt::Display for Denial {
             Denial::Groups(problem) => write!(f, "invalid groups: {problem}"),
             Denial::Time(time) => {
                 write!(f, "invalid time: {time:?} is longer than a year")
+            }
+            Denial::TooMany(most) => {
+                write!(f, "too many names: a site keeps {most} group locks by token at most")
             }
             Denial::Reused => f.write_str("a call of this number was made before"),
         }

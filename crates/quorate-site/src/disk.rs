@@ -1,8 +1,11 @@
-//! What survives a restart: one small record, written whole.
+//! What survives a restart: one small record, written whole, and one for each token.
 
-use quorate_protocol::Fence;
+use std::collections::BTreeMap;
+
+use quorate_protocol::{Fence, token};
 use serde::{Deserialize, Serialize};
 
+use crate::Name;
 use crate::session::Durable;
 
 /// What a site keeps on disk; empty on a new disk. Each part only grows, so a later record says
@@ -16,6 +19,25 @@ pub struct Disk {
     /// All fences this site has told of lie below this one.
     pub ceil: Fence,
 }
+
+/// All that a site finds when it starts: its record, and what it promised of each token.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Past {
+    /// The record.
+    pub disk: Disk,
+    /// What it has [kept](crate::Effect::Keep), by the names of the locks.
+    pub tokens: BTreeMap<Name, token::Durable>,
+}
+
+impl From<Disk> for Past {
+    /// A past without tokens.
+    fn from(disk: Disk) -> Self {
+        Self { disk, tokens: BTreeMap::new() }
+    }
+}
+
+/// The most group locks by token that a site knows of: what it promised is never forgotten.
+pub const TOKENS_MAX: usize = 1 << 16;
 
 /// How far the Lamport ceiling is moved on at a time.
 pub(crate) const CLOCK_BLOCK: u64 = 1_000_000;

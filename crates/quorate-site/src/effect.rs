@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quorate_protocol::token::{self, Regeneration};
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,9 @@ pub enum Effect {
     Persist(Disk),
     /// Write this when there is time; nothing waits for it. Answered by [`Input::Saved`].
     Save(Disk),
+    /// This must be on disk, under the name of its lock, before later effects leave the site; it
+    /// replaces what was.
+    Keep(Name, token::Durable),
     /// A question went to these sites; the others cannot be reached. Their answers follow.
     Asked(AskId, Vec<SiteId>),
     /// What a site says to a question.
@@ -69,6 +73,8 @@ pub enum Effect {
     Wake(Tick),
     /// For the log that people keep for ever: who broke what.
     Audit(Audit),
+    /// For the log: the token of this lock was replaced.
+    Regenerated(Name, Regeneration),
     /// For the log: something about this peer.
     Note(SiteId, &'static str),
 }

@@ -25,7 +25,7 @@ extern crate self as quorate_site; // the tests inside use the same network as t
 
 pub use claim::{CallId, Card, Claim, Denial, Grant, Loss};
 pub use config::Config;
-pub use disk::Disk;
+pub use disk::{Disk, Past, TOKENS_MAX};
 pub use effect::{Audit, Break, Effect, Input};
 pub use error::SiteError;
 pub use name::Name;
@@ -33,6 +33,7 @@ pub use question::{Answer, AskId, PeerReport, Question, SiteReport};
 pub use quorate_protocol::group::{self, Access, Group, Groups};
 pub use quorate_protocol::pool::Units;
 pub use quorate_protocol::role::{self, Role};
+pub use quorate_protocol::token;
 pub use registry::{Got, Kind, Want};
 pub use said::Said;
 pub use site::Site;

@@ -18,6 +18,8 @@ pub enum Said {
     Of(Name, Kind, Speech),
     /// The same, with our word on how long it holds.
     Vouched(Name, Kind, Speech, Word),
+    /// A protocol's message that carries a deadline, and how that reads by the receiver's clock.
+    Timed(Name, Kind, Speech, Until),
     /// To a client of ours: how long what we said of these holds now.
     Words(Vec<(Name, Word)>),
     /// From an arbiter: the name is in use otherwise, and your request is not queued.
@@ -54,12 +56,23 @@ pub struct Word {
     pub down: HandedDown,
 }
 
+/// A deadline on its way to a site that has a session here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Until {
+    /// The receiver's session here, whose renewals the time is counted by.
+    pub session: SessionNo,
+    /// How long it is.
+    pub down: HandedDown,
+}
+
 impl Said {
     /// About how many bytes it takes; buffers are bounded by it.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Said::Of(name, _, speech) => name.as_str().len() + speech.bytes() + 8,
-            Said::Vouched(name, _, speech, _) => name.as_str().len() + speech.bytes() + 40,
+            Said::Vouched(name, _, speech, _) | Said::Timed(name, _, speech, _) => {
+                name.as_str().len() + speech.bytes() + 40
+            }
             Said::Words(words) => {
                 words.iter().map(|(name, _)| name.as_str().len() + 32).sum::<usize>() + 8
             }

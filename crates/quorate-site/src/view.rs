@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use quorate_protocol::token::Stamp;
 use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,8 @@ pub struct ResourceView {
     pub lent: Vec<Ticket>,
     /// The requests that wait here, the next one first.
     pub queue: Vec<Ticket>,
+    /// The session of the token, if the lock has one and it is here.
+    pub token: Option<Stamp>,
     /// When those who wait here can get in at the earliest, where they declare how long they stay.
     pub etas: Vec<EtaView>,
 }

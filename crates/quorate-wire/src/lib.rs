@@ -28,6 +28,7 @@ pub mod words {
         Caller, CallerEffect, CallerInput, CallerLoss, ClientId, Parley, Told, Wish,
     };
     pub use quorate_site::session::{Badge, Drift, Lease, Terms};
+    pub use quorate_site::token::Stamp;
     pub use quorate_site::{
         Access, Answer, Break, CallId, CallView, Card, Denial, EtaView, Got, Group, Groups, Kind,
         Loss, Name, PeerReport, Question, RequestView, ResourceView, Role, SiteError, SiteReport,

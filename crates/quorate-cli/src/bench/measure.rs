@@ -44,6 +44,8 @@ pub(super) enum Workload {
     Pool(usize),
     /// Callers that are of one group, or in turn of two, and do nothing inside.
     Group(usize, usize),
+    /// The same of a group lock by token.
+    Token(usize, usize),
     /// A holder is killed, and another one waits.
     Kill,
     /// Nothing.
@@ -62,6 +64,8 @@ impl Workload {
             Workload::Pool(_) => "pool, 1 of 8 units",
             Workload::Group(_, 1) => "group lock, 1 group",
             Workload::Group(..) => "group lock, 2 groups",
+            Workload::Token(_, 1) => "group lock by token, 1 group",
+            Workload::Token(..) => "group lock by token, 2 groups",
             Workload::Kill => "kill -9 of a holder",
             Workload::Idle => "idle",
         }
@@ -76,16 +80,19 @@ impl Workload {
             Workload::HandOver(callers)
             | Workload::Names(callers)
             | Workload::Pool(callers)
-            | Workload::Group(callers, _) => callers,
+            | Workload::Group(callers, _)
+            | Workload::Token(callers, _) => callers,
         }
     }
 
     /// How many others the raw figure asks that it is compared with.
     fn others(self, sites: usize) -> usize {
         match self {
-            Workload::FanOut | Workload::Uncontended | Workload::Names(_) | Workload::Group(..) => {
-                sites / 2
-            }
+            Workload::FanOut
+            | Workload::Uncontended
+            | Workload::Names(_)
+            | Workload::Group(..)
+            | Workload::Token(..) => sites / 2,
             // So few sites must all agree to one of eight units.
             Workload::Pool(_) => sites - 1,
             _ => 1,
@@ -147,6 +154,9 @@ fn run(fleet: &mut Fleet, workload: Workload, pace: Pace) -> Result<Vec<Seen>, F
             Workload::Pool(_) => Claimed::Units("pool".to_owned(), 1, 8),
             Workload::Group(_, groups) => {
                 Claimed::Group("groups".to_owned(), format!("group {}", caller / sites % groups))
+            }
+            Workload::Token(_, groups) => {
+                Claimed::Token("token".to_owned(), format!("group {}", caller / sites % groups))
             }
             _ => Claimed::Mutex("bench".to_owned()),
         };

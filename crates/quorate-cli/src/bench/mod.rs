@@ -125,6 +125,9 @@ impl Bench {
             Workload::Group(1, 1),
             Workload::Group(16, 1),
             Workload::Group(16, 2),
+            Workload::Token(1, 1),
+            Workload::Token(16, 1),
+            Workload::Token(16, 2),
             Workload::Idle,
             Workload::Kill,
         ];

@@ -50,6 +50,8 @@ pub(super) enum Claimed {
     Units(String, u32, u32),
     /// A group lock of this name, with this group.
     Group(String, String),
+    /// A group lock by token of this name, with this group.
+    Token(String, String),
 }
 
 /// Callers that claim and release.

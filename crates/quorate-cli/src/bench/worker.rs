@@ -145,6 +145,9 @@ async fn drive(cluster: &Cluster, load: Load) -> Result<Seen, quorate::Error> {
             Claimed::Mutex(name) => Thing::Mutex(cluster.mutex(name)?),
             Claimed::Units(name, count, of) => Thing::Pool(cluster.pool(name, *of)?, *count),
             Claimed::Group(name, group) => Thing::Group(cluster.group(name)?, group.clone()),
+            Claimed::Token(name, group) => {
+                Thing::Group(cluster.group(name)?.via_token(), group.clone())
+            }
         };
         callers.spawn(call(thing, load.keep_us, load.to));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
-use quorate::{Name, SiteId, Standing, Ticket, explain};
+use quorate::{Kind, Name, SiteId, Standing, Ticket, explain};
 use serde_json::{Value, json};
 
 use super::seen::{Seen, call_json, millis, silent_line, site_numbers};
@@ -111,7 +111,9 @@ fn who(seen: &Seen, ticket: Ticket) -> String {
     match seen.made_for(ticket).next() {
         Some((_, call)) => format!("{ticket} ({})", call.card),
         // Callers' claims count from 1; a stage of a role lock asks for all its members.
-        None if ticket.claim.0 == 0 => format!("{ticket} (a stage at site {})", ticket.site),
+        None if ticket.claim.0 == 0 && seen.kind() == Some(&Kind::Role) => {
+            format!("{ticket} (a stage at site {})", ticket.site)
+        }
         None => ticket.to_string(),
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quorate::{
     Access, Answer, CallView, Cluster, EtaView, Gathered, Got, Group, Kind, Name, Question,
-    ResourceView, Role, SiteId, Ticket, Want, explain,
+    ResourceView, Role, SiteId, Stamp, Ticket, Want, explain,
 };
 use serde_json::{Value, json};
 
@@ -74,6 +74,13 @@ impl Seen {
         self.views.values().next().map(|view| &view.kind)
     }
 
+    /// The site that has the token, and its session; none if the lock has none, or nobody has it.
+    /// There may be two for a moment, of which the later counts.
+    pub(crate) fn token(&self) -> Option<(SiteId, Stamp)> {
+        let tokens = self.views.iter().filter_map(|(site, view)| Some((*site, view.token?)));
+        tokens.max_by_key(|(_, stamp)| *stamp)
+    }
+
     /// Who holds it and how many wait, in a sentence.
     pub(crate) fn sentence(&self) -> String {
         let name = &self.name;
@@ -122,6 +129,11 @@ impl Seen {
             "kind": self.kind().map(ToString::to_string),
             "holders": calls(self.holders().collect()),
             "waiting": calls(self.waiting()),
+            "token": self.token().map(|(site, stamp)| json!({
+                "site": site.index() + 1,
+                "epoch": stamp.epoch.0,
+                "session": stamp.session,
+            })),
             "silent": site_numbers(&self.silent),
         })
     }
@@ -184,9 +196,8 @@ fn units_of(call: &CallView) -> u32 {
 /// The group a caller of a group lock has.
 pub(crate) fn group_of(call: &CallView) -> Option<&str> {
     match (&call.want, &call.got) {
-        (Want::Group(_), Some(Got::Group(group))) | (_, Some(Got::Role(group, _))) => {
-            Some(group.name())
-        }
+        (Want::Group(_) | Want::Token(_), Some(Got::Group(group)))
+        | (_, Some(Got::Role(group, _))) => Some(group.name()),
         _ => None,
     }
 }
@@ -194,7 +205,7 @@ pub(crate) fn group_of(call: &CallView) -> Option<&str> {
 /// The groups any of which a caller of a group lock would take.
 fn groups_of(call: &CallView) -> Option<Vec<&str>> {
     match &call.want {
-        Want::Group(groups) => Some(groups.iter().map(Group::name).collect()),
+        Want::Group(groups) | Want::Token(groups) => Some(groups.iter().map(Group::name).collect()),
         Want::Role { groups, .. } => Some(groups.keys().map(Group::name).collect()),
         _ => None,
     }
@@ -246,7 +257,7 @@ pub(crate) fn share(call: &CallView) -> String {
         numbers_of(call).map(|all| all.iter().map(ToString::to_string).collect());
     match (&call.want, numbers) {
         (Want::Mutex, _) => String::new(),
-        (Want::Group(_), _) => format!("with {}", call.want),
+        (Want::Group(_) | Want::Token(_), _) => format!("with {}", call.want),
         (want, None) => want.to_string(),
         (want, Some(numbers)) => format!("{want}: {}", numbers.join(" ")),
     }
@@ -257,7 +268,7 @@ pub(crate) fn part_head(kind: &Kind) -> Option<&'static str> {
     match kind {
         Kind::Mutex => None,
         Kind::Pool(_) => Some("UNITS"),
-        Kind::Group => Some("GROUP"),
+        Kind::Group | Kind::Token => Some("GROUP"),
         Kind::ReadWrite => Some("ACCESS"),
         Kind::Role => Some("MEMBER"),
     }

@@ -53,6 +53,9 @@ fn lines(seen: &Seen) -> Vec<String> {
         lines.extend(table.next().map(|head| paint.faint(&head)));
         lines.extend(table);
     }
+    lines.extend(seen.token().map(|(site, stamp)| {
+        format!("site {site} has the token: epoch {}, session {}", stamp.epoch, stamp.session)
+    }));
     lines.extend(silent_line(&seen.silent).map(|line| paint.bad(&line)));
     lines
 }

@@ -15,6 +15,7 @@ mod script;
 mod serve;
 mod sites;
 mod tell;
+mod tokens;
 mod tools;
 mod trace;
 mod units;

@@ -205,7 +205,7 @@ impl Protocol for GroupLock {
             claims: self.requester.views(),
             lent: self.manager.lent().collect(),
             queue: self.manager.waiting().collect(),
-            etas: Vec::new(),
+            ..View::default()
         }
     }
 

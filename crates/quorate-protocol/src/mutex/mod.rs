@@ -197,7 +197,7 @@ impl Protocol for Mutex {
             claims: claim.into_iter().collect(),
             lent: self.arbiter.lock.iter().map(|holder| holder.ticket).collect(),
             queue: self.arbiter.waiting.tickets().collect(),
-            etas: Vec::new(),
+            ..View::default()
         }
     }
 

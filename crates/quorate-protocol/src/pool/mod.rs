@@ -187,7 +187,7 @@ impl Protocol for Pool {
             claims: self.requester.views(),
             lent: self.arbiter.queue.lent().collect(),
             queue: self.arbiter.queue.waiting().collect(),
-            etas: Vec::new(),
+            ..View::default()
         }
     }
 

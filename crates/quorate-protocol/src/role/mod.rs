@@ -241,6 +241,7 @@ impl Protocol for RoleLock {
             lent: self.arbiter.holder.iter().map(|holder| holder.entry.pr).collect(),
             queue: self.arbiter.waiting().collect(),
             etas: self.stages.etas().collect(),
+            ..View::default()
         }
     }
 

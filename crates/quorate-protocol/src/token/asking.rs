@@ -4,24 +4,43 @@ use quorate_quorum::SiteId;
 
 use super::state::{Heard, Inside, Want};
 use super::{Desk, Grant, Message, Pass, Stamp, State, Timer, TokenLock, Via};
-use crate::group::{Group, Groups};
+use crate::group::{Claim, Group, Groups};
 use crate::{ClaimId, Tick, Why};
 
 impl TokenLock {
     /// A caller wants in. Event 1, legal only where the site has no request (E22).
-    pub(super) fn acquire(&mut self, desk: &mut Desk<'_>, id: ClaimId, groups: Groups) {
+    pub(super) fn acquire(&mut self, desk: &mut Desk<'_>, id: ClaimId, claim: Claim) {
+        let Claim { groups, hasty } = claim;
         let first = groups.iter().next().cloned().expect("a claim names a group");
         let state = self.state();
         self.number_request();
-        self.want = Some(Want { id, sn: self.sn, groups, called: false });
+        let sn = self.sn;
+        self.want = Some(Want { id, sn, groups, called: false, hasty, held_up: false });
         self.tries = 0;
         match state {
             State::HI => self.open_alone(desk, first),
             State::HS => self.rejoin(desk),
             _ => {
                 self.wait(desk);
-                self.ask_all_in_set(desk);
+                self.ask_or_prepare(desk);
             }
+        }
+    }
+
+    /// Asks those who may have the token; where there seems to be none, makes one. That asks too: a
+    /// holder takes what prepares an epoch as a request.
+    pub(super) fn ask_or_prepare(&mut self, desk: &mut Desk<'_>) {
+        if self.misses_token(desk) {
+            self.prepare(desk);
+        } else {
+            self.ask_all_in_set(desk);
+        }
+    }
+
+    /// Notes that the request has to wait for somebody.
+    pub(super) fn hold_up(&mut self) {
+        if let Some(want) = &mut self.want {
+            want.held_up = want.hasty;
         }
     }
 
@@ -53,7 +72,8 @@ impl TokenLock {
         }
         let want = self.want.as_ref().expect("who asks wants something");
         let (sn, groups) = (want.sn, want.groups.clone());
-        desk.send(to, Message::Request { sn, groups, again: false });
+        // Who does not want to wait wants an answer.
+        desk.send(to, Message::Request { sn, groups, again: want.hasty });
     }
 
     /// Whoever asks may get the token before us: it must know that we wait. Event 2, state R.
@@ -131,11 +151,22 @@ impl TokenLock {
 
     /// Tells a captain that we do not follow it. A site that has restarted does not know whether a
     /// caller of its former life still does.
-    fn decline(&self, desk: &mut Desk<'_>, captain: SiteId, pass: &Pass) {
+    ///
+    /// A request that still waits goes on under a fresh number: what was declined is over for the
+    /// captain, and another question of its, sent before it knew, must not let us in (scenario
+    /// `token/own_8_declined_and_asked_again`).
+    fn decline(&mut self, desk: &mut Desk<'_>, captain: SiteId, pass: &Pass) {
         if self.is_quarantined(desk) {
             return desk.out.ignore("callers of a former life may be inside");
         }
         desk.send(captain, Message::Complete { sn: pass.sn, epoch: pass.stamp.epoch });
+        if self.want.as_ref().is_some_and(|want| want.sn == pass.sn) {
+            self.number_request();
+            let sn = self.sn;
+            self.want.iter_mut().for_each(|want| want.sn = sn);
+            self.ask.insert(captain);
+            self.ask_all_in_set(desk);
+        }
     }
 
     /// The request that waits is inside now.
@@ -219,12 +250,14 @@ impl TokenLock {
     /// The holder knows of our request: it is only slow.
     pub(super) fn on_alive(&mut self, desk: &mut Desk<'_>, sn: u64) {
         let waits = self.state() == State::R;
-        match self.want.as_mut().filter(|want| waits && want.sn == sn && want.called) {
-            Some(want) => {
-                want.called = false;
-                self.wait(desk);
-            }
-            None => desk.out.ignore("nobody waits for that answer any more"),
+        let Some(want) = self.want.as_mut().filter(|want| waits && want.sn == sn) else {
+            return desk.out.ignore("nobody waits for that answer any more");
+        };
+        want.held_up = want.hasty;
+        if std::mem::take(&mut want.called) {
+            self.wait(desk);
+        } else {
+            desk.out.ignore("nobody waits for that answer any more");
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::Epoch;
 
 /// How far the ceiling of request numbers is moved on at a time: a request costs no write.
@@ -9,7 +11,7 @@ const BLOCK: u64 = 1 << 16;
 
 /// What a site keeps on disk. Never a token, nor who follows, nor that somebody is inside: after a
 /// restart the token counts as lost.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Durable {
     /// All numbers of requests that were used lie below or at this one.
     pub sn_ceil: u64,

@@ -74,14 +74,19 @@ impl TokenLock {
         }
     }
 
-    /// Lets a request join the session.
+    /// Lets a request join the session. T2 runs already if another one follows, and is not put off:
+    /// with leases, that one would lapse while others come and go. Who has just asked has just been
+    /// heard of: a captain that is new itself can soon vouch for longer.
     fn admit(&mut self, desk: &mut Desk<'_>, site: SiteId, sn: u64) {
         let until = self.valid_until();
         let held = self.hold();
-        held.followers.insert(site, Follower { sn, until, heard: false });
+        let first = held.followers.is_empty();
+        held.followers.insert(site, Follower { sn, until, heard: until.is_some() });
         held.token.serve(site, sn);
         let (group, stamp) = (held.session_group(), held.token.stamp);
-        desk.arm(Timer::T2, self.options.t2);
+        if first {
+            desk.arm(Timer::T2, self.options.t2);
+        }
         desk.send(site, Message::Start(Pass { sn, group, stamp, until }));
     }
 
@@ -109,6 +114,7 @@ impl TokenLock {
         let held = self.hold();
         let stamp = held.begin(group.clone());
         held.token.serve(me, sn);
+        self.end_idleness(desk);
         self.enter(desk, group, stamp, (Via::Captain, None));
     }
 

@@ -6,11 +6,13 @@
 //! stops first. Who is inside on a holder's word stops no later than it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use quorate_quorum::{SiteId, SiteSet};
 
+use super::errata::Unrepaired;
 use super::state::Inside;
-use super::{Desk, Epoch, Message, Options, Timer, TokenLock, Via};
+use super::{Desk, Epoch, Message, Options, State, Timer, TokenLock, Via};
 use crate::{Basis, Tick, Ticket, Why};
 
 /// For which epoch a site vouches, and until when.
@@ -31,19 +33,23 @@ pub(super) struct Lease {
     vouchers: BTreeMap<SiteId, Tick>,
     /// On whose word it is valid, if too few voters vouch for this holder itself.
     giver: Option<SiteId>,
+    /// How often it was renewed since anybody was inside.
+    idle: u32,
 }
 
 impl Lease {
     /// Valid on the word of the holder before.
     pub(super) fn on_word(giver: SiteId, until: Tick) -> Self {
         let (round, sent, vouchers) = (0, Tick::ZERO, BTreeMap::new());
-        Self { until, round, sent, vouchers, giver: Some(giver) }
+        Self { until, round, sent, vouchers, giver: Some(giver), idle: 0 }
     }
 
-    /// Valid because these promised its epoch.
-    pub(super) fn of_voters(voters: &SiteSet, until: Tick) -> Self {
-        let vouchers = voters.iter().map(|voter| (voter, until)).collect();
-        Self { until, round: 0, sent: Tick::ZERO, vouchers, giver: None }
+    /// Valid because these promised its epoch, each until then.
+    pub(super) fn of_voters(vouchers: BTreeMap<SiteId, Tick>, desk: &Desk<'_>) -> Self {
+        let (until, round, sent) = (Tick::ZERO, 0, Tick::ZERO);
+        let lease = Self { until, round, sent, vouchers, giver: None, idle: 0 };
+        let until = lease.vouched_until(desk).expect("a quorum has promised");
+        Self { until, ..lease }
     }
 
     /// The latest time until which a quorum vouches for it.
@@ -80,6 +86,10 @@ impl TokenLock {
         if !std::mem::take(&mut self.waking) {
             return;
         }
+        self.careful = true;
+        if self.options.idle.is_some() {
+            return; // the quarantine of the whole site is enough
+        }
         if self.held.is_some() {
             self.await_lapse(desk);
             self.await_renewal(desk);
@@ -90,7 +100,8 @@ impl TokenLock {
 
     /// Whether what the site did before it restarted may still count.
     pub(super) fn is_quarantined(&self, desk: &Desk<'_>) -> bool {
-        desk.site.quarantined || self.quiet_until.is_some_and(|until| desk.now < until)
+        let quarantined = self.careful && desk.site.quarantined;
+        quarantined || self.quiet_until.is_some_and(|until| desk.now < until)
     }
 
     /// Whether this site must not promise another epoch now.
@@ -100,11 +111,17 @@ impl TokenLock {
         self.vouched.is_some_and(running) || self.is_quarantined(desk)
     }
 
-    /// Vouches for an epoch from now on.
-    pub(super) fn vouch(&mut self, desk: &Desk<'_>, epoch: Epoch) {
-        if let Some(lease) = self.options.lease {
-            self.vouched = Some(Vouched { epoch, until: desk.now + lease });
-        }
+    /// Vouches for an epoch from now on, for so long.
+    pub(super) fn vouch(&mut self, desk: &Desk<'_>, epoch: Epoch) -> Option<Duration> {
+        let lease = self.options.lease?;
+        self.vouched = Some(Vouched { epoch, until: desk.now + lease });
+        Some(lease)
+    }
+
+    /// Whether there seems to be no token: idle ones lapse, and we vouch for none.
+    pub(super) fn misses_token(&self, desk: &Desk<'_>) -> bool {
+        let vouches = self.vouched.is_some_and(|vouched| desk.now < vouched.until);
+        self.options.idle.is_some() && !vouches && !self.is_quarantined(desk)
     }
 
     /// Does not vouch any more for an epoch that will never be.
@@ -127,19 +144,34 @@ impl TokenLock {
         }
     }
 
-    /// Asks all to vouch for the token anew.
+    /// Asks all to vouch for the token anew, unless nobody has used it for long.
     pub(super) fn renew(&mut self, desk: &mut Desk<'_>) {
         let Some(length) = self.options.lease else { return };
+        let idle = self.state() == State::HI;
         let Some(held) = &mut self.held else { return };
         let epoch = held.token.stamp.epoch;
         let Some(lease) = &mut held.lease else { return };
+        if let Some(most) = self.options.idle {
+            lease.idle = if idle { lease.idle + 1 } else { 0 };
+            if lease.idle > most {
+                return;
+            }
+        }
         lease.round += 1;
         lease.sent = desk.now;
         let round = lease.round;
         desk.arm(Timer::Renew, length / 3);
         desk.send_all(&Message::Register { epoch, round });
         self.vouch(desk, epoch);
-        self.on_registered(desk, desk.me(), epoch, round);
+        self.on_registered(desk, desk.me(), epoch, (round, length));
+    }
+
+    /// Somebody uses the token again that was idle: its lease is renewed again.
+    pub(super) fn end_idleness(&mut self, desk: &mut Desk<'_>) {
+        let lease = self.held.as_mut().and_then(|held| held.lease.as_mut());
+        if lease.is_some_and(|lease| std::mem::take(&mut lease.idle) > 0) {
+            self.await_renewal(desk);
+        }
     }
 
     /// A holder asks us to vouch for its token.
@@ -154,19 +186,19 @@ impl TokenLock {
             return desk.out.ignore("a later epoch was promised");
         }
         self.learn(desk, epoch);
-        self.vouch(desk, epoch);
-        desk.send(from, Message::Registered { epoch, round });
+        let lease = self.vouch(desk, epoch).unwrap_or_default();
+        desk.send(from, Message::Registered { epoch, round, lease });
     }
 
-    /// A voter vouches for our token.
+    /// A voter vouches for our token, for so long.
     pub(super) fn on_registered(
         &mut self,
         desk: &mut Desk<'_>,
         from: SiteId,
         epoch: Epoch,
-        round: u32,
+        (round, length): (u32, Duration),
     ) {
-        let counted = self.options.lease.map(Options::counted).unwrap_or_default();
+        let counted = self.options.counted(length);
         let held = self.held.as_mut().filter(|held| held.token.stamp.epoch == epoch);
         let lease = held.and_then(|held| held.lease.as_mut());
         let Some(lease) = lease.filter(|lease| lease.round == round) else {
@@ -208,11 +240,44 @@ impl TokenLock {
     }
 }
 
+/// A token lock, whole or with a repair undone, that counts its leases itself.
+pub trait Leased {
+    /// The lock.
+    fn leased(&self) -> &TokenLock;
+
+    /// Until when who is inside may believe it, where a lease limits it.
+    fn good_until(&self) -> Option<Tick> {
+        self.leased().believes_until()
+    }
+
+    /// Until when it must be remembered though nothing is going on: a token is here, or we vouch
+    /// for one.
+    fn kept_until(&self) -> Option<Tick> {
+        let lock = self.leased();
+        let held = lock.held.as_ref().and(lock.valid_until());
+        held.max(lock.vouched.map(|vouched| vouched.until))
+    }
+}
+
+impl Leased for TokenLock {
+    fn leased(&self) -> &TokenLock {
+        self
+    }
+}
+
+impl Leased for Unrepaired {
+    fn leased(&self) -> &TokenLock {
+        self.lock()
+    }
+}
+
 /// The first token is valid as if all had vouched for it when the lock came to be.
 pub(super) fn of_the_first(n: usize, options: Options) -> Option<(Vouched, Lease)> {
     options.lease.map(|lease| {
-        let until = Tick::ZERO + Options::counted(lease);
+        let until = Tick::ZERO + options.counted(lease);
         let vouched = Vouched { epoch: Epoch(0), until: Tick::ZERO + lease };
-        (vouched, Lease::of_voters(&SiteSet::full(n), until))
+        let vouchers = SiteSet::full(n).iter().map(|voter| (voter, until)).collect();
+        let (round, sent) = (0, Tick::ZERO);
+        (vouched, Lease { until, round, sent, vouchers, giver: None, idle: 0 })
     })
 }

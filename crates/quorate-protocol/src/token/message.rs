@@ -1,6 +1,7 @@
 //! What the sites say to each other.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +75,8 @@ pub enum Message {
         sn: u64,
         /// The groups that will do, if it waits.
         groups: Option<Groups>,
+        /// For how long it vouches for the token to be, if leases limit it.
+        lease: Option<Duration>,
     },
     /// From a voter: no.
     Nack {
@@ -107,6 +110,8 @@ pub enum Message {
         epoch: Epoch,
         /// The round that is answered.
         round: u32,
+        /// For how long.
+        lease: Duration,
     },
 }
 
@@ -156,6 +161,39 @@ impl Message {
         }
     }
 
+    /// Whether it is of a kind that carries a deadline.
+    pub fn is_timed(&self) -> bool {
+        matches!(self, Message::Token { .. } | Message::Start(_) | Message::IsComplete(_))
+    }
+
+    /// The deadline it carries; `None` if it is of a kind that has none. What is inside is `None`
+    /// where no lease limits what it says.
+    pub fn deadline_mut(&mut self) -> Option<&mut Option<Tick>> {
+        match self {
+            Message::Token { until, .. }
+            | Message::Start(Pass { until, .. })
+            | Message::IsComplete(Pass { until, .. }) => Some(until),
+            _ => None,
+        }
+    }
+
+    /// About how many bytes its groups and its queue take.
+    pub fn bytes(&self) -> usize {
+        let of_groups = |groups: &Groups| groups.iter().map(|group| group.name().len() + 8).sum();
+        match self {
+            Message::Request { groups, .. }
+            | Message::Prepare { groups, .. }
+            | Message::Promise { groups: Some(groups), .. } => of_groups(groups),
+            Message::Token { token, .. } => {
+                let entries = token.queue.entries().iter();
+                let queue = entries.map(|one| one.group.name().len() + 8 + 16 * one.waiting.len());
+                queue.sum::<usize>() + 16 * token.served.len()
+            }
+            Message::Start(pass) | Message::IsComplete(pass) => pass.group.name().len(),
+            _ => 0,
+        }
+    }
+
     /// Whether it travels in its sender's session at the receiver; answers, and what a holder
     /// says, travel in the receiver's session at the sender.
     pub fn is_asked(&self) -> bool {
@@ -190,10 +228,12 @@ impl fmt::Display for Message {
                 write!(f, " #{sn} of epoch {epoch}")
             }
             Message::Prepare { epoch, sn, groups }
-            | Message::Promise { epoch, sn, groups: Some(groups) } => {
+            | Message::Promise { epoch, sn, groups: Some(groups), .. } => {
                 write!(f, " {epoch}, request #{sn} for {groups}")
             }
-            Message::Promise { epoch, sn, groups: None } => write!(f, " {epoch}, idle after #{sn}"),
+            Message::Promise { epoch, sn, groups: None, .. } => {
+                write!(f, " {epoch}, idle after #{sn}")
+            }
             Message::Nack { epoch, reason, .. } => {
                 let why = match reason {
                     Reason::Holder => "I have the token",
@@ -203,7 +243,7 @@ impl fmt::Display for Message {
                 write!(f, " {epoch}: {why}")
             }
             Message::NewEpoch { epoch } | Message::Withdraw { epoch } => write!(f, " {epoch}"),
-            Message::Register { epoch, round } | Message::Registered { epoch, round } => {
+            Message::Register { epoch, round } | Message::Registered { epoch, round, .. } => {
                 write!(f, " {epoch}, round {round}")
             }
         }

@@ -25,6 +25,7 @@ use std::fmt;
 
 use quorate_quorum::{SiteId, SiteSet};
 
+use self::state::Vote;
 use crate::group::Claim;
 use crate::{
     Basis, ClaimId, ClaimView, Effect, Input, Out, Protocol, Record, Shared, Tick, Ticket, View,
@@ -32,11 +33,13 @@ use crate::{
 };
 
 pub use self::durable::Durable;
+pub use self::lease::Leased;
 pub use self::message::{Message, Pass, Reason};
 pub use self::number::{Epoch, Stamp};
 pub use self::options::Options;
 pub use self::queue::{Entry, Queue, Token, Waiting};
 pub use self::state::{Grant, State, TokenLock, Via};
+pub use self::voting::Regeneration;
 
 /// Deadlines of a token lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,7 +130,7 @@ impl TokenLock {
 
     fn handle(&mut self, desk: &mut Desk<'_>, input: Input<Self>) {
         match input {
-            Input::Acquire(id, Claim { groups, .. }) => self.acquire(desk, id, groups),
+            Input::Acquire(id, claim) => self.acquire(desk, id, claim),
             Input::Release(_) => self.release(desk),
             Input::Abandon(_) => self.abandon(desk),
             Input::Deliver(from, message) => self.deliver(desk, from, message),
@@ -137,7 +140,7 @@ impl TokenLock {
             Input::Lost(peer) => self.on_lost(desk, peer),
             Input::Open(peer, _) => self.on_open(desk, peer),
             Input::Closed(client) => self.on_closed(desk, client),
-            Input::Cleared if self.state() == State::R => self.ask_all_in_set(desk),
+            Input::Cleared if self.state() == State::R => self.ask_or_prepare(desk),
             // What lapses is over already when this is read; else it was renewed meanwhile.
             Input::Expire(Timer::Lapse)
             | Input::Turn(_)
@@ -163,14 +166,16 @@ impl TokenLock {
             Message::Prepare { epoch, sn, groups } => {
                 self.on_prepare(desk, from, epoch, (sn, &groups));
             }
-            Message::Promise { epoch, sn, groups } => {
-                self.on_promise(desk, from, epoch, (sn, groups));
+            Message::Promise { epoch, sn, groups, lease } => {
+                self.on_promise(desk, from, epoch, Vote { sn, groups, lease });
             }
             Message::Nack { epoch, seen, .. } => self.on_nack(desk, epoch, seen),
             Message::NewEpoch { epoch } => self.on_new_epoch(desk, from, epoch),
             Message::Withdraw { epoch } => self.on_withdraw(desk, epoch),
             Message::Register { epoch, round } => self.on_register(desk, from, epoch, round),
-            Message::Registered { epoch, round } => self.on_registered(desk, from, epoch, round),
+            Message::Registered { epoch, round, lease } => {
+                self.on_registered(desk, from, epoch, (round, lease));
+            }
         }
     }
 }
@@ -218,27 +223,29 @@ impl Protocol for TokenLock {
     }
 
     fn view(&self) -> View {
-        let ticket = |site, sn, claim| Ticket { time: sn, site, claim };
+        // A request is known to other sites by its number alone.
+        let ticket = |site, sn| Ticket { time: sn, site, claim: ClaimId(0) };
         let inside = self.inside.iter().map(|inside| ClaimView {
-            ticket: ticket(self.me, inside.sn, inside.id),
+            ticket: ticket(self.me, inside.sn),
             inside: true,
             held_up: false,
             missing: vec![],
         });
         let waiting = self.want.iter().map(|want| ClaimView {
-            ticket: ticket(self.me, want.sn, want.id),
+            ticket: ticket(self.me, want.sn),
             inside: false,
-            held_up: self.held.is_some(),
-            missing: self.ask.iter().collect(),
+            held_up: self.held.is_some() || want.held_up,
+            missing: self.missing(),
         });
-        let other = |site, sn| ticket(site, sn, ClaimId(0));
+        let own = self.inside.iter().map(|inside| ticket(self.me, inside.sn));
         let held = self.held.iter();
         let followers = held.clone().flat_map(|held| &held.followers);
         let queue = held.flat_map(|held| held.token.queue.entries()).flat_map(|e| &e.waiting);
         View {
             claims: inside.chain(waiting).collect(),
-            lent: followers.map(|(&site, follower)| other(site, follower.sn)).collect(),
-            queue: queue.map(|waiting| other(waiting.site, waiting.sn)).collect(),
+            lent: own.chain(followers.map(|(&site, one)| ticket(site, one.sn))).collect(),
+            queue: queue.map(|waiting| ticket(waiting.site, waiting.sn)).collect(),
+            token: self.token().map(|token| token.stamp),
             ..View::default()
         }
     }

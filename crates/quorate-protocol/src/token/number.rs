@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::Fence;
 
 /// How many bits of a fence count sessions; the rest counts epochs.
-const SESSION_BITS: u32 = 40;
+const SESSION_BITS: u32 = 32;
 
 /// The life of one token. A token that is lost is replaced by one of a higher epoch.
 ///
@@ -60,10 +60,10 @@ impl Stamp {
         Self { session: self.session + 1, ..self }
     }
 
-    /// One number for both, in the same order: 24 bits of epoch above 40 of session.
+    /// One number for both, in the same order: 32 bits of epoch above 32 of session.
     pub fn fence(self) -> Fence {
         assert!(self.session <= Self::LAST, "a token is let go before its sessions run out");
-        assert!(self.epoch.0 < 1 << (64 - SESSION_BITS), "2^24 epochs outlast any lock");
+        assert!(self.epoch.0 < 1 << (64 - SESSION_BITS), "2^32 epochs outlast any lock");
         Fence((self.epoch.0 << SESSION_BITS) | self.session)
     }
 }
@@ -96,6 +96,6 @@ mod tests {
         let stamp = |epoch, session| Stamp { epoch: Epoch(epoch), session };
         let order = [stamp(0, 1), stamp(0, 2), stamp(0, Stamp::LAST), stamp(1, 0), stamp(7, 3)];
         assert!(order.iter().zip(&order[1..]).all(|(one, next)| one.fence() < next.fence()));
-        assert_eq!(stamp(1, 2).fence(), Fence((1 << 40) + 2));
+        assert_eq!(stamp(1, 2).fence(), Fence((1 << 32) + 2));
     }
 }

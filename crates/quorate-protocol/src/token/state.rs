@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use quorate_quorum::{SiteId, SiteSet};
 
@@ -38,8 +39,10 @@ pub struct TokenLock {
     pub(super) tries: u32,
     /// For which epoch this site vouches.
     pub(super) vouched: Option<Vouched>,
-    /// Whether nothing has happened yet in this life.
+    /// Whether nothing has happened yet in this life, and whether it then began with care: what the
+    /// site did before a restart may still count.
     pub(super) waking: bool,
+    pub(super) careful: bool,
     /// Until when a site that has restarted keeps quiet.
     pub(super) quiet_until: Option<Tick>,
 }
@@ -52,6 +55,9 @@ pub(super) struct Want {
     pub(super) groups: Groups,
     /// Whether it was sent again, and an answer is awaited.
     pub(super) called: bool,
+    /// Whether its caller does not want to wait for anybody, and whether it would have to.
+    pub(super) hasty: bool,
+    pub(super) held_up: bool,
 }
 
 /// A request that is inside.
@@ -98,10 +104,20 @@ pub(super) struct Heard {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Attempt {
     pub(super) epoch: Epoch,
-    /// Who has promised it: its last request, and whether that waits.
-    pub(super) votes: BTreeMap<SiteId, (u64, Option<Groups>)>,
+    /// Who has promised it.
+    pub(super) votes: BTreeMap<SiteId, Vote>,
     /// When it was asked for: leases count from then.
     pub(super) sent: Tick,
+}
+
+/// A promise of an epoch.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Vote {
+    /// The voter's last request, and the groups that will do if it waits.
+    pub(super) sn: u64,
+    pub(super) groups: Option<Groups>,
+    /// For how long it vouches for the token, if leases limit it.
+    pub(super) lease: Option<Duration>,
 }
 
 /// The states of the paper.
@@ -161,9 +177,13 @@ impl fmt::Display for Grant {
 }
 
 impl TokenLock {
-    /// A site of a cluster of `n` at which nothing has happened yet. The first has the token.
+    /// A site of a cluster of `n` at which nothing has happened yet. The first has the token, if
+    /// tokens are kept for ever.
     pub fn new(me: SiteId, n: usize, options: Options) -> Self {
         let mut lock = Self::restarted(me, n, options, Durable::default());
+        if options.idle.is_some() {
+            return lock;
+        }
         let (vouched, lease) = lease::of_the_first(n, options).unzip();
         lock.vouched = vouched;
         if me == SiteId::new(0) {
@@ -194,6 +214,7 @@ impl TokenLock {
             tries: 0,
             vouched: None,
             waking: true,
+            careful: false,
             quiet_until: None,
         }
     }
@@ -218,6 +239,11 @@ impl TokenLock {
     /// The token, if it is here.
     pub fn token(&self) -> Option<&Token> {
         self.held.as_ref().map(|held| &held.token)
+    }
+
+    /// The sites for which a request waits: those who may have the token, or who has it.
+    pub(super) fn missing(&self) -> Vec<SiteId> {
+        if self.held.is_some() { vec![self.me] } else { self.ask.iter().collect() }
     }
 
     /// Broken invariants are ours: better stop than go on.

@@ -5,10 +5,22 @@ use std::collections::BTreeMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::lease::Lease;
-use super::state::{Attempt, Held};
-use super::{Desk, Epoch, Message, Options, Reason, State, Token, TokenLock};
-use crate::Why;
+use super::state::{Attempt, Held, Vote};
+use super::{Desk, Epoch, Message, Reason, State, Token, TokenLock};
 use crate::group::Groups;
+use crate::{Effect, Tick, Why};
+
+/// A new token, made because the former is lost: nobody who held that one counts on it any more,
+/// because each quorum meets the one that promised, and there its leases are over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Regeneration {
+    /// The epoch of the new token.
+    pub epoch: Epoch,
+    /// The highest epoch known before; 0 if there was no token yet.
+    pub before: Epoch,
+    /// Who promised it.
+    pub promised: SiteSet,
+}
 
 impl TokenLock {
     /// Asks all to promise an epoch of our own. It carries the request too, under a fresh number:
@@ -27,8 +39,8 @@ impl TokenLock {
         (self.seen, self.durable.tried) = (epoch, epoch);
         let mut votes = BTreeMap::new();
         if !self.is_leased(desk) {
-            self.vouch(desk, epoch);
-            votes.insert(me, (sn, Some(groups.clone())));
+            let lease = self.vouch(desk, epoch);
+            votes.insert(me, Vote { sn, groups: Some(groups.clone()), lease });
         }
         self.attempt = Some(Attempt { epoch, votes, sent: desk.now });
         self.ask = desk.others();
@@ -70,9 +82,9 @@ impl TokenLock {
         } else {
             self.abandon_attempt(desk);
             self.durable.pending.insert(epoch);
-            self.vouch(desk, epoch);
+            let lease = self.vouch(desk, epoch);
             let groups = self.want.as_ref().map(|want| want.groups.clone());
-            desk.send(from, Message::Promise { epoch, sn: self.sn, groups });
+            desk.send(from, Message::Promise { epoch, sn: self.sn, groups, lease });
         }
     }
 
@@ -87,14 +99,14 @@ impl TokenLock {
         desk: &mut Desk<'_>,
         from: SiteId,
         epoch: Epoch,
-        (sn, groups): (u64, Option<Groups>),
+        vote: Vote,
     ) {
-        if let Some(groups) = &groups {
-            self.hear(from, sn, groups);
+        if let Some(groups) = &vote.groups {
+            self.hear(from, vote.sn, groups);
         }
         match &mut self.attempt {
             Some(attempt) if attempt.epoch == epoch => {
-                attempt.votes.insert(from, (sn, groups));
+                attempt.votes.insert(from, vote);
                 self.try_to_make(desk);
             }
             _ if self.durable.valid == epoch => desk.out.ignore("the epoch has begun"),
@@ -110,18 +122,24 @@ impl TokenLock {
         if !desk.site.is_quorum(&voters) {
             return;
         }
-        let until = self.options.lease.map(|lease| attempt.sent + Options::counted(lease));
-        if until.is_some_and(|until| until <= desk.now) {
+        let until = |lease| attempt.sent + self.options.counted(lease);
+        let vouchers =
+            attempt.votes.iter().filter_map(|(&site, vote)| Some((site, until(vote.lease?))));
+        let vouchers: BTreeMap<SiteId, Tick> = vouchers.collect();
+        let lease = self.options.lease.map(|_| Lease::of_voters(vouchers, desk));
+        if lease.as_ref().is_some_and(|lease| lease.until <= desk.now) {
             return self.abandon_attempt(desk);
         }
         assert!(self.state() == State::R, "who makes a token waits for one");
         assert!(self.durable.floor() <= attempt.epoch, "who promised another gave its own up");
         let Attempt { epoch, votes, .. } = self.attempt.take().expect("it is there");
+        let before = self.durable.valid;
         self.durable.raise(epoch);
+        desk.out.push(Effect::Regenerated(Regeneration { epoch, before, promised: voters }));
         let mut token = Token::new(epoch, 0);
         let want = self.want.as_ref().expect("who waits wants something");
         token.add(desk.me(), want.sn, &want.groups);
-        for (site, (sn, groups)) in votes {
+        for (site, Vote { sn, groups, .. }) in votes {
             match groups {
                 None => token.serve(site, sn),
                 Some(groups) => {
@@ -131,7 +149,6 @@ impl TokenLock {
             }
         }
         desk.send_all(&Message::NewEpoch { epoch });
-        let lease = until.map(|until| Lease::of_voters(&voters, until));
         self.take_up(desk, Held { token, group: None, followers: BTreeMap::new(), lease });
     }
 
@@ -141,6 +158,7 @@ impl TokenLock {
         self.seen = self.seen.max(seen);
         if self.attempt.as_ref().is_some_and(|attempt| attempt.epoch == epoch) {
             self.abandon_attempt(desk);
+            self.hold_up();
         } else {
             desk.out.ignore("that attempt was given up");
         }

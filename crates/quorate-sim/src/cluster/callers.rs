@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorate_protocol::group::{Access, Group};
+use quorate_protocol::group::{Access, Group, Groups};
 use quorate_protocol::role::Role;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
@@ -92,7 +92,9 @@ impl Call {
     /// How many units it wants; any other lock is one.
     pub(super) fn units(&self) -> u32 {
         match self.want {
-            Want::Mutex | Want::Group(_) | Want::Access(_) | Want::Role { .. } => 1,
+            Want::Mutex | Want::Group(_) | Want::Access(_) | Want::Role { .. } | Want::Token(_) => {
+                1
+            }
             Want::Pool { units, .. } => units.count,
         }
     }
@@ -139,6 +141,12 @@ impl<W: Observer> Run<'_, W> {
         self.feed(site, Input::Claim(id, claim), 0);
     }
 
+    fn draw_groups(&mut self) -> Groups {
+        let some = 1 + self.chance.below(7);
+        let named = (0..3).filter(|group| some >> group & 1 == 1);
+        named.map(|group| Group::new(["a", "b", "c"][group])).collect()
+    }
+
     fn draw_want(&mut self) -> Want {
         match self.plan.wants {
             Wants::Mutex => Want::Mutex,
@@ -152,11 +160,8 @@ impl<W: Observer> Run<'_, W> {
                 let reads = self.chance.percent(70);
                 Want::Access(if reads { Access::Read } else { Access::Write })
             }
-            Wants::Group => {
-                let some = 1 + self.chance.below(7);
-                let named = (0..3).filter(|group| some >> group & 1 == 1);
-                Want::Group(named.map(|group| Group::new(["a", "b", "c"][group])).collect())
-            }
+            Wants::Group => Want::Group(self.draw_groups()),
+            Wants::Token => Want::Token(self.draw_groups()),
             Wants::Role => {
                 let some = 1 + self.chance.below(7);
                 let named: Vec<usize> = (0..3).filter(|group| some >> group & 1 == 1).collect();
@@ -281,7 +286,7 @@ impl<W: Observer> Run<'_, W> {
         let valid = self.judge.is_valid(self.now, name, id);
         // Each unit that has a number has a storage; without numbers nothing tells units apart.
         let guarded: Vec<u32> = match self.plan.wants {
-            Wants::Mutex | Wants::Group => vec![0],
+            Wants::Mutex | Wants::Group | Wants::Token => vec![0],
             // Those who conflict with nobody of their group have another fence.
             Wants::Role => vec![u32::from(call.is_exclusive())],
             Wants::Pool => call.numbers.iter().copied().collect(),

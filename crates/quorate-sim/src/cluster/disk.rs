@@ -1,16 +1,24 @@
-//! A site's disk: one record, written whole, one write at a time and in order.
+//! A site's disk: one record, written whole, and one for each token; one write at a time, in order.
 
 use std::collections::VecDeque;
 
-use quorate_site::Disk;
+use quorate_site::token::Durable;
+use quorate_site::{Disk, Name, Past};
 
 /// A disk and what is being written to it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Drive {
     /// What would be read after a crash.
-    pub(super) synced: Disk,
+    pub(super) synced: Past,
     /// What is being written, the first of them now.
-    queue: VecDeque<(Disk, Need)>,
+    queue: VecDeque<(Record, Need)>,
+}
+
+/// What is written.
+#[derive(Clone, Debug)]
+pub(super) enum Record {
+    Site(Disk),
+    Token(Name, Durable),
 }
 
 /// What waits for a write.
@@ -24,16 +32,25 @@ pub(super) enum Need {
 
 impl Drive {
     /// Takes a record to be written; true if it is the only one, so that its writing begins now.
-    pub(super) fn write(&mut self, record: Disk, need: Need) -> bool {
+    pub(super) fn write(&mut self, record: Record, need: Need) -> bool {
         self.queue.push_back((record, need));
         self.queue.len() == 1
     }
 
     /// The first write is done.
-    pub(super) fn done(&mut self) -> (Disk, Need) {
+    pub(super) fn done(&mut self) -> (Record, Need) {
         let (record, need) = self.queue.pop_front().expect("a write was under way");
-        self.synced = record;
+        self.sync(record.clone());
         (record, need)
+    }
+
+    fn sync(&mut self, record: Record) {
+        match record {
+            Record::Site(disk) => self.synced.disk = disk,
+            Record::Token(name, durable) => {
+                self.synced.tokens.insert(name, durable);
+            }
+        }
     }
 
     /// Whether a write is under way.
@@ -49,7 +66,7 @@ impl Drive {
     /// The site crashes: the write under way is on disk or not, the rest is not.
     pub(super) fn crash(&mut self, finished: bool) {
         if let Some((record, _)) = self.queue.pop_front().filter(|_| finished) {
-            self.synced = record;
+            self.sync(record);
         }
         self.queue.clear();
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use quorate_protocol::token::Regeneration;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_site::session::{Opening, Packet};
@@ -36,6 +37,8 @@ pub enum Event<'a> {
     Recovers(&'static str, Option<SiteId>),
     /// A record is on a site's disk.
     Written(SiteId),
+    /// A site has made a token in place of one that was lost.
+    Regenerates(SiteId, &'a Name, &'a Regeneration),
     /// Somebody wants a grant broken: where, and which fence.
     Breaks(SiteId, &'a Name, Fence),
     /// A site's note about another one.
@@ -89,6 +92,10 @@ impl fmt::Display for Event<'_> {
             Event::Recovers(what, None) => f.write_str(what),
             Event::Recovers(what, Some(site)) => write!(f, "{site} {what}"),
             Event::Written(site) => write!(f, "{site} has written to disk"),
+            Event::Regenerates(site, name, what) => {
+                let (epoch, before) = (what.epoch, what.before);
+                write!(f, "{site} makes a token of {name}, epoch {epoch} after {before}")
+            }
             Event::Breaks(site, name, fence) => {
                 write!(f, "at {site} somebody wants fence {fence} of {name} broken")
             }
@@ -116,9 +123,9 @@ impl fmt::Display for Words<'_> {
             Packet::Up(n, frame) | Packet::Down(n, frame) => {
                 write!(f, "{}/{} ", n.0, frame.seq.0)?;
                 match &frame.payload {
-                    Said::Of(name, _, speech) | Said::Vouched(name, _, speech, _) => {
-                        write!(f, "{name}: {speech}")
-                    }
+                    Said::Of(name, _, speech)
+                    | Said::Vouched(name, _, speech, _)
+                    | Said::Timed(name, _, speech, _) => write!(f, "{name}: {speech}"),
                     other => write!(f, "{other:?}"),
                 }
             }

@@ -93,6 +93,8 @@ pub enum Wants {
     Group,
     /// Role locks; some callers name several groups, and some stay for longer than they say.
     Role,
+    /// Group locks by token.
+    Token,
 }
 
 /// What a disk does not keep across a restart.

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_site::session::Lease;
-use quorate_site::{CallId, Config, Disk, Effect, Input, Site};
+use quorate_site::{CallId, Config, Effect, Input, Past, Site};
 
 use super::clock::Clock;
-use super::disk::{Drive, Need};
+use super::disk::{Drive, Need, Record};
 use super::event::{Event, Observer};
 use super::run::{Due, Run};
 use super::{Forgets, Plan};
@@ -85,16 +85,17 @@ impl Node {
     }
 
     /// What is read from the disk at a start.
-    fn read_disk(&self, forgets: Option<Forgets>) -> Disk {
-        let mut disk = self.drive.synced;
+    fn read_disk(&self, forgets: Option<Forgets>) -> Past {
+        let mut past = self.drive.synced.clone();
+        let disk = &mut past.disk;
         match forgets {
             None => {}
             Some(Forgets::Ceil) => disk.ceil = Fence::default(),
             Some(Forgets::LeaseMax) => disk.sessions.lease_max = std::time::Duration::ZERO,
             Some(Forgets::Clock) => disk.clock = 0,
-            Some(Forgets::All) => disk = Disk::default(),
+            Some(Forgets::All) => past = Past::default(),
         }
-        disk
+        past
     }
 }
 
@@ -110,9 +111,9 @@ impl<W: Observer> Run<'_, W> {
         config.local_turns = self.mood.local_turns;
         config.settings = self.plan.settings;
         let now = node.clock.read(self.now);
-        let disk = node.read_disk(self.plan.forgets);
+        let past = node.read_disk(self.plan.forgets);
         let (id, life) = (node.id, node.life);
-        let started = catch_unwind(AssertUnwindSafe(|| Site::start(now, config, disk)));
+        let started = catch_unwind(AssertUnwindSafe(|| Site::start(now, config, past)));
         self.see(&Event::Starts(id, life, now));
         match started {
             Ok((site, effects)) => {
@@ -214,8 +215,16 @@ impl<W: Observer> Run<'_, W> {
     fn carry_out(&mut self, place: usize, effect: Effect, generation: u64) {
         match effect {
             Effect::Packet(to, packet) => self.send(place, to.index(), packet, generation),
-            Effect::Persist(record) => self.write_disk(place, record, Need::Barrier),
-            Effect::Save(record) => self.write_disk(place, record, Need::Early),
+            Effect::Persist(disk) => self.write_disk(place, Record::Site(disk), Need::Barrier),
+            Effect::Save(disk) => self.write_disk(place, Record::Site(disk), Need::Early),
+            Effect::Keep(name, durable) => {
+                self.write_disk(place, Record::Token(name, durable), Need::Barrier);
+            }
+            Effect::Regenerated(name, what) => {
+                self.tally.regenerated += u64::from(what.before.0 > 0);
+                let id = self.nodes[place].id;
+                self.see(&Event::Regenerates(id, &name, &what));
+            }
             Effect::Note(about, what) => {
                 let id = self.nodes[place].id;
                 self.see(&Event::Notes(id, about, what));
@@ -226,7 +235,7 @@ impl<W: Observer> Run<'_, W> {
         }
     }
 
-    fn write_disk(&mut self, place: usize, record: Disk, need: Need) {
+    fn write_disk(&mut self, place: usize, record: Record, need: Need) {
         self.tally.disk_writes += 1;
         if self.nodes[place].drive.write(record, need) {
             self.plan_write(place);
@@ -252,9 +261,9 @@ impl<W: Observer> Run<'_, W> {
         if busy {
             self.plan_write(place);
         }
-        match need {
-            Need::Barrier => self.drain(place),
-            Need::Early => self.feed(place, Input::Saved(record), 0),
+        match (need, record) {
+            (Need::Early, Record::Site(disk)) => self.feed(place, Input::Saved(disk), 0),
+            _ => self.drain(place),
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct Tally {
     pub late_refused: u64,
     /// Writes of such callers that nobody had followed yet.
     pub late_accepted: u64,
+    /// Tokens made in place of lost ones.
+    pub regenerated: u64,
     /// Packets put on their way.
     pub packets: u64,
     /// Writes to disk.
@@ -66,6 +68,7 @@ impl Tally {
             (&mut self.writes, other.writes),
             (&mut self.late_refused, other.late_refused),
             (&mut self.late_accepted, other.late_accepted),
+            (&mut self.regenerated, other.regenerated),
             (&mut self.packets, other.packets),
             (&mut self.disk_writes, other.disk_writes),
             (&mut self.elapsed_ns, other.elapsed_ns),

@@ -135,6 +135,7 @@ impl<W: Observer> Run<'_, W> {
             Denial::Units(_) => "invalid units",
             Denial::Groups(_) => "invalid groups",
             Denial::Time(_) => "invalid time",
+            Denial::TooMany(_) => "too many names",
             Denial::Reused => "number reused",
         };
         *self.tally.denied.entry(why).or_default() += 1;

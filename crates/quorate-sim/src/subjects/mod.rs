@@ -116,7 +116,10 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Setting
             let (role, role_undone) = role::options(settings)?;
             Ok((Wants::Role, Settings { role, role_undone, ..Settings::default() }))
         }
-        TokenLock::NAME => Err("whole sites have no token locks yet; leave --site out".to_owned()),
+        TokenLock::NAME => {
+            let token_undone = token::undone_in_sites(settings)?;
+            Ok((Wants::Token, Settings { token_undone, ..Settings::default() }))
+        }
         _ => Err(unknown_protocol(name)),
     }
 }
@@ -145,8 +148,9 @@ fn switches<E: ToString>(
             };
             undone = Some(errata.swap_remove(place));
         } else if !names.contains(&name.as_str()) {
-            let known = names.join(", ");
-            return Err(format!("{protocol} has no option `{name}`; known: {known}, undo"));
+            let known: Vec<&str> = names.iter().copied().chain(["undo"]).collect();
+            let known = known.join(", ");
+            return Err(format!("{protocol} has no option `{name}`; known: {known}"));
         } else {
             set(name, value)?;
         }

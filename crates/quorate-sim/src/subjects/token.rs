@@ -32,6 +32,12 @@ pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
     })
 }
 
+/// What is undone in whole sites, where all times follow from the lease.
+pub(super) fn undone_in_sites(settings: &[Setting]) -> Result<Option<Erratum>, String> {
+    let never = |_: &str, _: &str| unreachable!("there are no other options");
+    switches(TokenLock::NAME, &[], settings, Erratum::ALL.into_iter(), never)
+}
+
 /// A time that is not 0, as in `50ms`.
 fn parse_time(name: &str, value: &str) -> Result<Duration, String> {
     let ms = value.strip_suffix("ms").filter(|ms| ms.bytes().all(|byte| byte.is_ascii_digit()));

@@ -481,6 +481,7 @@ impl<P: Subject> World<P> {
                 }
             }
             Effect::Ignore(why) => watch.see(depth, &Event::Ignores(site, why)),
+            Effect::Regenerated(_) => {} // the messages say it
             Effect::Arm(timer, after) => self.arm(site, timer, after, watch),
             Effect::Disarm(timer) => self.disarm(site, timer),
             Effect::Persist(record) => self.write(site, record),

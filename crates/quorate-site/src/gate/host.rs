@@ -6,7 +6,7 @@ use super::clients::Clients;
 use super::{ClientId, Parley, Wish};
 use crate::Config;
 use crate::claim::{CallId, Claim, Denial, Grant};
-use crate::disk::Disk;
+use crate::disk::Past;
 use crate::effect::{Effect, Input};
 use crate::session::{self, Event, Packet, ServerEnd};
 use crate::site::Site;
@@ -42,9 +42,9 @@ pub struct Host {
 
 impl Host {
     /// Starts a site with what was on its disk; the effects come first of all.
-    pub fn start(now: Tick, config: Config, disk: Disk) -> (Self, Vec<HostEffect>) {
+    pub fn start(now: Tick, config: Config, past: impl Into<Past>) -> (Self, Vec<HostEffect>) {
         let terms = config.terms;
-        let (site, effects) = Site::start(now, config, disk);
+        let (site, effects) = Site::start(now, config, past);
         let clients = Clients::new(terms, site.sessions().incarnation());
         let mut host = Self { site, clients, out: Vec::new(), wake: None };
         host.route(effects);

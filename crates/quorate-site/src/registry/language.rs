@@ -1,6 +1,6 @@
 //! How each protocol's messages, claims and grants are spoken of in the site layer.
 
-use quorate_protocol::{ClaimId, Fence, Protocol, group, mutex, pool, role};
+use quorate_protocol::{ClaimId, Fence, Protocol, group, mutex, pool, role, token};
 use quorate_quorum::SiteId;
 
 use super::{Got, Speech, Want};
@@ -102,7 +102,9 @@ impl Spoken for group::Message {
 impl Wanted for group::Claim {
     fn from_want(want: &Want, hasty: bool, (site, claim): (SiteId, ClaimId)) -> Option<Self> {
         match want {
-            Want::Group(groups) => Some(group::Claim { groups: groups.clone(), hasty }),
+            Want::Group(groups) | Want::Token(groups) => {
+                Some(group::Claim { groups: groups.clone(), hasty })
+            }
             Want::Access(access) => Some(group::Claim { hasty, ..access.claim(site, claim) }),
             _ => None,
         }
@@ -112,6 +114,26 @@ impl Wanted for group::Claim {
 impl Granted for group::Grant {
     fn fence(&self) -> Fence {
         self.fence
+    }
+
+    fn got(&self) -> Got {
+        Got::Group(self.group.clone())
+    }
+}
+
+impl Spoken for token::Message {
+    fn into_speech(self) -> Speech {
+        Speech::Token(self)
+    }
+
+    fn from_speech(speech: Speech) -> Option<Self> {
+        if let Speech::Token(message) = speech { Some(message) } else { None }
+    }
+}
+
+impl Granted for token::Grant {
+    fn fence(&self) -> Fence {
+        self.fence()
     }
 
     fn got(&self) -> Got {

@@ -11,18 +11,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorate_protocol::Ticket;
 use quorate_protocol::group::{self, Access, Group, GroupLock, Groups};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{self, Mutex};
 use quorate_protocol::pool::{self, Pool, Units};
 use quorate_protocol::role::{self, Role, RoleLock};
-use quorate_quorum::Arbiters;
+use quorate_protocol::token::{self, Durable, TokenLock};
+use quorate_protocol::{ClaimId, Tick, Ticket};
+use quorate_quorum::{Arbiters, SiteId};
 use serde::{Deserialize, Serialize};
 
-use crate::Name;
 use crate::claim::Denial;
-use crate::resource::{Crowd, Front, Part};
+use crate::resource::{Crowd, Front, Part, Party};
+use crate::session::Terms;
+use crate::{Config, Name};
 
 pub(crate) use self::language::{Granted, Registered, Spoken, Wanted};
 
@@ -40,6 +42,8 @@ pub enum Kind {
     ReadWrite,
     /// Members of one group at a time, of which one may be exclusive.
     Role,
+    /// Many holders at a time, if they are of one group; a token goes round.
+    Token,
 }
 
 impl fmt::Display for Kind {
@@ -50,6 +54,7 @@ impl fmt::Display for Kind {
             Kind::Group => f.write_str("group lock"),
             Kind::ReadWrite => f.write_str("read-write lock"),
             Kind::Role => f.write_str("role lock"),
+            Kind::Token => f.write_str("group lock by token"),
         }
     }
 }
@@ -77,6 +82,8 @@ pub enum Want {
         /// For how long, as far as the caller can tell.
         time: Duration,
     },
+    /// To be inside with any one of these groups, of a lock whose token goes round.
+    Token(Groups),
 }
 
 impl Want {
@@ -88,6 +95,7 @@ impl Want {
             Want::Group(_) => Kind::Group,
             Want::Access(_) => Kind::ReadWrite,
             Want::Role { .. } => Kind::Role,
+            Want::Token(_) => Kind::Token,
         }
     }
 
@@ -95,7 +103,7 @@ impl Want {
     pub(crate) fn check(&self) -> Result<(), Denial> {
         match self {
             Want::Mutex | Want::Access(_) => Ok(()),
-            Want::Group(groups) => check_groups(groups.iter()),
+            Want::Group(groups) | Want::Token(groups) => check_groups(groups.iter()),
             Want::Role { time, .. } if *time > TIME_MAX => Err(Denial::Time(*time)),
             Want::Role { groups, .. } => check_groups(groups.keys()),
             Want::Pool { units, .. } if units.is_valid() && units.of <= UNITS_MAX => Ok(()),
@@ -109,7 +117,7 @@ impl fmt::Display for Want {
         match self {
             Want::Mutex => f.write_str("the lock"),
             Want::Pool { units, .. } => units.fmt(f),
-            Want::Group(groups) => {
+            Want::Group(groups) | Want::Token(groups) => {
                 let names: Vec<&str> = groups.iter().map(Group::name).collect();
                 write!(f, "group {}", names.join(" or "))
             }
@@ -173,6 +181,8 @@ pub enum Speech {
     Group(group::Message),
     /// Of a role lock.
     Role(role::Message),
+    /// Of a group lock by token.
+    Token(token::Message),
 }
 
 impl Speech {
@@ -183,11 +193,12 @@ impl Speech {
             Speech::Pool(message) => message.is_for_arbiter(),
             Speech::Group(message) => message.is_for_manager(),
             Speech::Role(message) => message.is_asked(),
+            Speech::Token(message) => message.is_asked(),
         }
     }
 
-    /// The request that wants to be queued, if this is what it says.
-    pub(crate) fn request(&self) -> Option<Ticket> {
+    /// The request of `from` that wants to be queued, if this is what it says.
+    pub(crate) fn request(&self, from: SiteId) -> Option<Ticket> {
         match self {
             Speech::Mutex(mutex::Message::Request { ticket, .. })
             | Speech::Pool(pool::Message::Request { ticket, .. })
@@ -196,7 +207,10 @@ impl Speech {
                 role::Message::ReqProcess { ticket, .. }
                 | role::Message::ReqGroup { pr: ticket, .. },
             ) => Some(*ticket),
-            Speech::Mutex(_) | Speech::Pool(_) | Speech::Group(_) | Speech::Role(_) => None,
+            Speech::Token(
+                token::Message::Request { sn, .. } | token::Message::Prepare { sn, .. },
+            ) => Some(Ticket { time: *sn, site: from, claim: ClaimId(0) }),
+            _ => None,
         }
     }
 
@@ -208,8 +222,19 @@ impl Speech {
                 group::Message::Lock { ticket, .. } | group::Message::Enter { ticket, .. },
             )
             | Speech::Role(role::Message::RepProcess { ticket, .. }) => Some(*ticket),
-            Speech::Mutex(_) | Speech::Pool(_) | Speech::Group(_) | Speech::Role(_) => None,
+            _ => None,
         }
+    }
+
+    /// Whether it is of a kind that carries a deadline.
+    pub(crate) fn is_timed(&self) -> bool {
+        matches!(self, Speech::Token(message) if message.is_timed())
+    }
+
+    /// The deadline it carries, by the clock of who says it; `None` if it is of a kind that has
+    /// none.
+    pub(crate) fn deadline_mut(&mut self) -> Option<&mut Option<Tick>> {
+        if let Speech::Token(message) = self { message.deadline_mut() } else { None }
     }
 
     /// About how many bytes it takes.
@@ -218,6 +243,7 @@ impl Speech {
             Speech::Mutex(_) | Speech::Pool(_) => 64,
             Speech::Group(message) => 96 + message.groups_bytes(),
             Speech::Role(_) => 96 + Name::MAX_BYTES,
+            Speech::Token(message) => 96 + message.bytes(),
         }
     }
 }
@@ -229,6 +255,7 @@ impl fmt::Display for Speech {
             Speech::Pool(message) => message.fmt(f),
             Speech::Group(message) => message.fmt(f),
             Speech::Role(message) => message.fmt(f),
+            Speech::Token(message) => message.fmt(f),
         }
     }
 }
@@ -252,6 +279,9 @@ pub struct Settings {
     pub role: role::Options,
     /// The repair of role locks that is undone; `None` outside tests.
     pub role_undone: Option<role::errata::Erratum>,
+    /// The repair of group locks by token that is undone; `None` outside tests. Their times follow
+    /// from the lease.
+    pub token_undone: Option<token::errata::Erratum>,
 }
 
 /// The part of a site in one resource.
@@ -265,6 +295,9 @@ pub(crate) enum Engine {
     UnrepairedGroup(Crowd<group::errata::Unrepaired>),
     Role(Crowd<RoleLock>),
     UnrepairedRole(Crowd<role::errata::Unrepaired>),
+    /// Boxed, because it is large, and most locks are of other kinds.
+    Token(Box<Party<TokenLock>>),
+    UnrepairedToken(Box<Party<token::errata::Unrepaired>>),
 }
 
 impl Engine {
@@ -278,6 +311,8 @@ impl Engine {
             Engine::UnrepairedGroup(crowd) => crowd,
             Engine::Role(crowd) => crowd,
             Engine::UnrepairedRole(crowd) => crowd,
+            Engine::Token(party) => &**party,
+            Engine::UnrepairedToken(party) => &**party,
         }
     }
 
@@ -291,7 +326,28 @@ impl Engine {
             Engine::UnrepairedGroup(crowd) => crowd,
             Engine::Role(crowd) => crowd,
             Engine::UnrepairedRole(crowd) => crowd,
+            Engine::Token(party) => &mut **party,
+            Engine::UnrepairedToken(party) => &mut **party,
         }
+    }
+}
+
+/// The times of group locks by token, in parts of a lease D.
+///
+/// Voters vouch for D. A request that is not answered for D/2 is repeated, and D/6 later a token is
+/// made; a holder that is well answers in between. If that fails, it is tried again, after 2 D at
+/// most. A captain asks its followers every D/6, so that their time is renewed well before it is
+/// over. An idle token is let go after four leases.
+fn token_options(terms: &Terms) -> token::Options {
+    let length = terms.lease.length();
+    token::Options {
+        t1: length / 2,
+        t2: length / 6,
+        resend: true,
+        back_off: 2,
+        lease: Some(length),
+        drift_permille: terms.drift.parts(),
+        idle: Some(4 * 3),
     }
 }
 
@@ -299,7 +355,9 @@ impl Engine {
 #[derive(Clone, Debug)]
 pub(crate) struct Factory {
     settings: Settings,
+    me: SiteId,
     sites: usize,
+    token: token::Options,
     /// The quorums of pools by their size: many pools are of one size.
     arbiters: BTreeMap<u32, Arc<Arbiters>>,
 }
@@ -308,14 +366,17 @@ pub(crate) struct Factory {
 const SIZES_KEPT: usize = 64;
 
 impl Factory {
-    pub(crate) fn new(settings: Settings, sites: usize) -> Self {
-        Self { settings, sites, arbiters: BTreeMap::new() }
+    pub(crate) fn new(config: &Config) -> Self {
+        let Config { site, settings, terms, .. } = config;
+        let (me, sites, token) = (*site, config.quorums.n(), token_options(terms));
+        Self { settings: *settings, me, sites, token, arbiters: BTreeMap::new() }
     }
 
-    /// A resource of this kind at which nothing has happened yet; `None` if there can be none.
-    pub(crate) fn make(&mut self, kind: &Kind) -> Option<Engine> {
-        let Settings { mutex, undone, pool, pool_undone, group, group_undone, role, role_undone } =
-            self.settings;
+    /// A resource of this kind of which nothing is known but what is on disk; `None` if there can
+    /// be none.
+    pub(crate) fn make(&mut self, kind: &Kind, disk: Durable) -> Option<Engine> {
+        let Settings { mutex, undone, pool, pool_undone, group, group_undone, .. } = self.settings;
+        let Settings { role, role_undone, token_undone, .. } = self.settings;
         Some(match *kind {
             Kind::Mutex => match undone {
                 None => Engine::Mutex(Front::new(Mutex::new(mutex))),
@@ -334,6 +395,20 @@ impl Factory {
                     Engine::UnrepairedRole(Crowd::new(unrepaired))
                 }
             },
+            Kind::Token => {
+                let place = (self.me, self.sites);
+                match token_undone {
+                    None => {
+                        let lock = TokenLock::restarted(place.0, place.1, self.token, disk);
+                        Engine::Token(Box::new(Party::new(lock)))
+                    }
+                    Some(undone) => {
+                        let lock =
+                            token::errata::Unrepaired::restarted(place, self.token, undone, disk);
+                        Engine::UnrepairedToken(Box::new(Party::new(lock)))
+                    }
+                }
+            }
             Kind::Pool(units) => {
                 let arbiters = self.arbiters(units)?;
                 match pool_undone {

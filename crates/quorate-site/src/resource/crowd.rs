@@ -68,7 +68,7 @@ impl<P: Registered> Crowd<P> {
                 let caller = self.callers.remove(&claim).expect("a loss is somebody's");
                 bench.acts.push(Act::Lose(caller.call, why));
             }
-            Effect::Ignore(_) => {}
+            Effect::Ignore(_) | Effect::Regenerated(_) => {}
             Effect::Arm(timer, time) => self.timers.arm(timer, bench.now + time),
             Effect::Disarm(timer) => self.timers.disarm(timer),
         }
@@ -193,7 +193,7 @@ impl<P: Registered> Part for Crowd<P> {
         view.claims.iter().find(|view| view.ticket.claim == claim)
     }
 
-    fn is_vacant(&self) -> bool {
+    fn is_vacant(&self, _: Tick) -> bool {
         self.callers.is_empty() && self.protocol.is_vacant()
     }
 

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use quorate_protocol::{
-    Basis, ClaimId, ClaimView, Effect, Input, Out, Shared, Ticket, View, Violation,
+    Basis, ClaimId, ClaimView, Effect, Input, Out, Shared, Tick, Ticket, View, Violation,
 };
 use quorate_quorum::{QuorumSystem, SiteId};
 
@@ -85,7 +85,7 @@ impl<P: Registered<Claim = ()>> Front<P> {
                     bench.acts.push(Act::Lose(served.call, why));
                 }
             }
-            Effect::Ignore(_) => {}
+            Effect::Ignore(_) | Effect::Regenerated(_) => {}
             Effect::Arm(..) | Effect::Disarm(_) => {
                 unreachable!("no protocol that takes one claim at a time has timers yet")
             }
@@ -204,7 +204,7 @@ impl<P: Registered<Claim = ()>> Part for Front<P> {
         view.claims.first()
     }
 
-    fn is_vacant(&self) -> bool {
+    fn is_vacant(&self, _: Tick) -> bool {
         self.served.is_none() && self.line.is_empty() && self.protocol.is_vacant()
     }
 

@@ -2,8 +2,10 @@
 
 mod crowd;
 mod front;
+mod party;
 mod timers;
 
+use quorate_protocol::token::Regeneration;
 use quorate_protocol::{
     Basis, ClaimView, Fence, Record, Shared, Tick, Ticket, View, Violation, Why,
 };
@@ -15,6 +17,7 @@ use crate::session::Event;
 
 pub(crate) use self::crowd::Crowd;
 pub(crate) use self::front::Front;
+pub(crate) use self::party::Party;
 
 /// What a site does for one resource, whatever its kind.
 pub(crate) trait Part {
@@ -75,6 +78,9 @@ pub(crate) trait Part {
         vec![request]
     }
 
+    /// Lets nobody join those inside any more.
+    fn shut(&mut self) {}
+
     /// What we were told of a request of another site holds again.
     fn assure(&mut self, _bench: &mut Bench<'_>, _about: Ticket) {}
 
@@ -90,8 +96,8 @@ pub(crate) trait Part {
     /// The request that was made for a caller, in what the protocol shows.
     fn request<'a>(&self, call: CallId, view: &'a View) -> Option<&'a ClaimView>;
 
-    /// Whether it can be forgotten.
-    fn is_vacant(&self) -> bool;
+    /// Whether it can be forgotten now.
+    fn is_vacant(&self, now: Tick) -> bool;
 
     /// Notes what must outlive it.
     fn retire(&self, shared: &mut Shared);
@@ -115,4 +121,8 @@ pub(crate) enum Act {
     Stop(CallId, Why),
     Deny(CallId, Denial),
     Persist(Record),
+    /// Until when who is inside may believe it has changed.
+    Moved,
+    /// For people: a token was replaced.
+    Regenerated(Regeneration),
 }

@@ -64,6 +64,8 @@ impl Site {
             self.desk.out.push(Effect::Audit(Audit::Ending(wish.clone(), id, until)));
             self.desk.stop(id, until, wish.reason.clone());
             self.desk.say(origin, Half::Arbiter, Said::Stopping(wish.clone()));
+            let resource = self.table.get_mut(&wish.name).expect("it was looked at");
+            resource.engine.part_mut().shut();
         }
     }
 }

@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use quorate_protocol::{Clock, Fence, Ours, Shared, Tick};
+use quorate_protocol::{Clock, Fence, Ours, Shared, Tick, token};
 use quorate_quorum::SiteId;
 
 use super::Resource;
 use super::call::{Call, Place};
 use super::words::Words;
 use crate::claim::{CallId, Card, Claim, Denial, Grant, Loss};
-use crate::disk::Disk;
+use crate::disk::{Disk, Past};
 use crate::effect::Effect;
-use crate::registry::{Factory, Got, Speech};
+use crate::registry::{Engine, Factory, Got, Kind, Speech};
 use crate::resource::{Act, Bench};
 use crate::said::Said;
 use crate::session::{self, Event, Half, Packet, Roles, Sessions};
-use crate::{Config, Name};
+use crate::{Config, Name, TOKENS_MAX};
 
 /// Everything of a site but its table.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub(super) struct Desk {
     pub(super) safe: Disk,
     /// The latest record the driver was asked to write.
     pub(super) asked: Disk,
+    /// What was promised of each token, as it is on disk too.
+    pub(super) tokens: BTreeMap<Name, token::Durable>,
     pub(super) out: Vec<Effect>,
     pub(super) own: VecDeque<(Half, Said)>,
     pub(super) pending: VecDeque<session::Effect<Said>>,
@@ -59,7 +61,8 @@ pub(super) struct Desk {
 impl Desk {
     /// The order of a restart: what was read is raised and synced before the first byte, the
     /// Lamport clock and the fences go on above their ceilings, and the quarantine runs from now.
-    pub(super) fn start(now: Tick, config: Config, disk: Disk) -> Self {
+    pub(super) fn start(now: Tick, config: Config, past: Past) -> Self {
+        let Past { disk, tokens } = past;
         let (me, n) = (config.site, config.quorums.n());
         let peers = || SiteId::all(n).filter(|&peer| peer != me);
         let (sessions, _) = Sessions::start(
@@ -80,7 +83,7 @@ impl Desk {
         }
         shared.assured = Some(BTreeSet::new());
         shared.quarantined = sessions.quarantined_until() > now;
-        let factory = Factory::new(config.settings, n);
+        let factory = Factory::new(&config);
         let mut desk = Self {
             config,
             now,
@@ -99,6 +102,7 @@ impl Desk {
             void: Vec::new(),
             safe: disk,
             asked: disk,
+            tokens,
             out: Vec::new(),
             own: VecDeque::new(),
             pending: VecDeque::new(),
@@ -286,8 +290,9 @@ impl Desk {
                 Act::Send(to, speech) => {
                     let half =
                         if speech.is_for_arbiter() { Half::Arbiter } else { Half::Requester };
-                    let said = self.put(to, name, resource, speech);
-                    self.say(to, half, said);
+                    if let Some(said) = self.put(to, name, resource, speech) {
+                        self.say(to, half, said);
+                    }
                 }
                 Act::Grant(id, ..) if self.valid_until(id, resource.engine.part()).is_none() => {
                     self.void.push(id);
@@ -310,21 +315,33 @@ impl Desk {
                     self.dismiss(id);
                     self.out.push(Effect::Denied(id, denial));
                 }
-                Act::Persist(record) => self.persist(&record),
+                Act::Persist(record) => self.persist(name, record),
+                Act::Moved => self.moved = true,
+                Act::Regenerated(what) => self.out.push(Effect::Regenerated(name.clone(), what)),
             }
         }
         self.acts = acts;
         assert!(self.shared.ceil() <= self.safe.ceil, "I4: the ceiling on disk is the highest");
     }
 
-    /// A protocol's message, with our word where it needs one.
-    fn put(&mut self, to: SiteId, name: &Name, resource: &Resource, speech: Speech) -> Said {
+    /// A protocol's message, with our word or its deadline where it needs one; `None` if the
+    /// receiver could not read that.
+    fn put(
+        &mut self,
+        to: SiteId,
+        name: &Name,
+        resource: &Resource,
+        speech: Speech,
+    ) -> Option<Said> {
+        if to != self.me() && speech.is_timed() {
+            return self.put_timed(to, name, resource, speech);
+        }
         let (name, kind, part) = (name.clone(), resource.kind.clone(), resource.engine.part());
         let about = speech.word().filter(|_| to != self.me());
-        match about.and_then(|about| self.give_word(to, &name, part, about)) {
+        Some(match about.and_then(|about| self.give_word(to, &name, part, about)) {
             Some(word) => Said::Vouched(name, kind, speech, word),
             None => Said::Of(name, kind, speech),
-        }
+        })
     }
 
     fn tell_of_grant(&mut self, id: CallId, (fence, got): (Fence, Got), resource: &Resource) {
@@ -337,14 +354,29 @@ impl Desk {
         }
     }
 
+    /// A resource of which nothing is known but what is on disk.
+    pub(super) fn make(&mut self, name: &Name, kind: &Kind) -> Option<Engine> {
+        if !self.has_room(name, kind) {
+            return None;
+        }
+        let durable = self.tokens.get(name).cloned().unwrap_or_default();
+        self.factory.make(kind, durable)
+    }
+
+    /// Whether a lock of this kind can be had, or is known already.
+    pub(super) fn has_room(&self, name: &Name, kind: &Kind) -> bool {
+        *kind != Kind::Token || self.tokens.len() < TOKENS_MAX || self.tokens.contains_key(name)
+    }
+
     /// Whether a resource is in use; one that is not leaves its numbers behind.
     pub(super) fn keeps(&mut self, name: &Name, resource: &Resource) -> bool {
         let part = resource.engine.part();
-        if part.is_vacant() {
+        let vacant = part.is_vacant(self.now);
+        if vacant {
             part.retire(&mut self.shared);
             self.set_timer(name, part.timer(), None);
         }
-        !part.is_vacant()
+        !vacant
     }
 
     /// Notes when a resource wants to be woken, and did before.

@@ -3,6 +3,7 @@
 use quorate_protocol::Record;
 
 use super::desk::Desk;
+use crate::Name;
 use crate::disk::{CLOCK_BLOCK, CLOCK_MARGIN, Disk};
 use crate::effect::Effect;
 use crate::session::Durable;
@@ -25,11 +26,17 @@ impl Desk {
     }
 
     /// A protocol may not go on without this. Usually it was written long before.
-    pub(super) fn persist(&mut self, record: &Record) {
-        let &Record::FenceCeil(ceil) = record else { unreachable!("no site has token locks yet") };
-        if ceil > self.safe.ceil {
-            self.safe.ceil = ceil.plus(self.config.fence_block);
-            self.write_safe();
+    pub(super) fn persist(&mut self, name: &Name, record: Record) {
+        match record {
+            Record::FenceCeil(ceil) if ceil > self.safe.ceil => {
+                self.safe.ceil = ceil.plus(self.config.fence_block);
+                self.write_safe();
+            }
+            Record::FenceCeil(_) => {}
+            Record::Token(durable) => {
+                self.tokens.insert(name.clone(), durable.clone());
+                self.out.push(Effect::Keep(name.clone(), durable));
+            }
         }
     }
 

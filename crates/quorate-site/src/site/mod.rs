@@ -2,6 +2,7 @@
 
 mod breaking;
 mod call;
+mod deadlines;
 mod desk;
 mod disk;
 #[cfg(test)]
@@ -18,14 +19,14 @@ use quorate_quorum::SiteId;
 
 use self::desk::Desk;
 use crate::claim::{CallId, Claim, Denial, Loss};
-use crate::disk::Disk;
+use crate::disk::Past;
 use crate::effect::{Effect, Input};
 use crate::registry::{Engine, Kind, Speech};
 use crate::resource::Bench;
 use crate::said::Said;
 use crate::session::{self, Event, Half};
 use crate::view::ResourceView;
-use crate::{Config, Name};
+use crate::{Config, Name, TOKENS_MAX};
 
 /// One whole site: it takes what happens one at a time, and says what to do about it.
 ///
@@ -64,8 +65,8 @@ struct Resource {
 
 impl Site {
     /// Starts a site with what was on its disk; the effects come first of all.
-    pub fn start(now: Tick, config: Config, disk: Disk) -> (Self, Vec<Effect>) {
-        let mut desk = Desk::start(now, config, disk);
+    pub fn start(now: Tick, config: Config, past: impl Into<Past>) -> (Self, Vec<Effect>) {
+        let mut desk = Desk::start(now, config, past.into());
         desk.ask_to_be_woken();
         let out = std::mem::take(&mut desk.out);
         (Self { table: BTreeMap::new(), desk }, out)
@@ -248,6 +249,9 @@ impl Site {
             return self.desk.out.push(Effect::Denied(id, denial));
         }
         let kind = claim.want.kind();
+        if !self.desk.has_room(&claim.name, &kind) {
+            return self.desk.out.push(Effect::Denied(id, Denial::TooMany(TOKENS_MAX)));
+        }
         let other = self.table.get(&claim.name).filter(|resource| resource.kind != kind);
         if let Some(resource) = other {
             let owner = self.desk.owner(resource);
@@ -268,6 +272,16 @@ impl Site {
 
     fn deliver(&mut self, from: SiteId, half: Half, said: Said) {
         match (said, half) {
+            (Said::Of(_, _, speech) | Said::Vouched(_, _, speech, _), _)
+                if speech.is_timed() && from != self.desk.me() =>
+            {
+                self.desk.note(from, "ignored: it broke the contract"); // nobody reads its clock
+            }
+            (Said::Timed(name, kind, speech, until), Half::Requester) => {
+                if let Some(speech) = self.desk.read_timed(from, speech, until) {
+                    self.on_speech(from, (&name, &kind), speech);
+                }
+            }
             (Said::Of(name, kind, speech), _)
                 if speech.is_for_arbiter() == (half == Half::Arbiter) =>
             {
@@ -301,7 +315,7 @@ impl Site {
     fn on_speech(&mut self, from: SiteId, (name, kind): (&Name, &Kind), speech: Speech) {
         let other = self.table.get(name).filter(|resource| resource.kind != *kind);
         if let Some(resource) = other {
-            if let Some(ticket) = speech.request() {
+            if let Some(ticket) = speech.request(from) {
                 let (kind, owner) = (resource.kind.clone(), self.desk.owner(resource));
                 let said = Said::Refused { name: name.clone(), ticket, kind, owner };
                 self.desk.say(from, Half::Requester, said);
@@ -348,7 +362,7 @@ impl Site {
         let resource = match self.table.entry(name.clone()) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let Some(engine) = desk.factory.make(kind) else { return };
+                let Some(engine) = desk.make(name, kind) else { return };
                 entry.insert(Box::new(Resource { kind: kind.clone(), engine }))
             }
         };

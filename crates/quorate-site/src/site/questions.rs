@@ -99,6 +99,7 @@ impl Site {
             requests: shown.claims.into_iter().map(request).collect(),
             lent: shown.lent,
             queue: shown.queue,
+            token: shown.token,
             etas: shown.etas.into_iter().map(|eta| self.eta(eta)).collect(),
         }
     }

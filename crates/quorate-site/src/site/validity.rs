@@ -25,7 +25,9 @@ impl Desk {
             (Basis::Permissions(sites), _) => {
                 self.vouched_until(&sites, |sites| self.is_enough(id, part, sites))
             }
-            (basis @ Basis::Word(..), _) => self.good_until(&call.name, part, &basis),
+            (basis @ (Basis::Word(..) | Basis::Until(_)), _) => {
+                self.good_until(&call.name, part, &basis)
+            }
         }
     }
 

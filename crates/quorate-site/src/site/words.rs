@@ -70,6 +70,7 @@ impl Desk {
     pub(super) fn good_until(&self, name: &Name, part: &dyn Part, basis: &Basis) -> Option<Tick> {
         match basis {
             Basis::Nothing => None,
+            Basis::Until(until) => (*until > self.now).then_some(*until),
             Basis::Permissions(sites) => {
                 let quorums = self.shared.quorums();
                 let is_quorum =

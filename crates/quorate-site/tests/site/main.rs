@@ -4,5 +4,6 @@ mod breaking;
 mod callers;
 mod net;
 mod restart;
+mod tokens;
 mod validity;
 mod words;

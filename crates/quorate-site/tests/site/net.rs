@@ -7,14 +7,14 @@ use quorate_protocol::{Fence, Tick};
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_site::session::Packet;
 use quorate_site::{
-    Break, CallId, Card, Claim, Config, Denial, Disk, Effect, Grant, Input, Loss, Name, Said, Site,
+    Break, CallId, Card, Claim, Config, Denial, Effect, Grant, Input, Loss, Name, Past, Said, Site,
     Want,
 };
 
 /// The sites, what is under way, and what was told to whom.
 pub(crate) struct Net {
     sites: Vec<Option<Site>>,
-    disks: Vec<Disk>,
+    disks: Vec<Past>,
     configs: Vec<Config>,
     pub(crate) now: Tick,
     under_way: VecDeque<(usize, usize, Packet<Said>)>,
@@ -41,6 +41,15 @@ impl Net {
 
     /// The same with another configuration.
     pub(crate) fn with(n: usize, change: impl Fn(&mut Config)) -> Self {
+        Self::begin(n, change, Past::default())
+    }
+
+    /// The same with something on all disks.
+    pub(crate) fn with_past(n: usize, past: Past) -> Self {
+        Self::begin(n, |_| {}, past)
+    }
+
+    fn begin(n: usize, change: impl Fn(&mut Config), past: Past) -> Self {
         let quorums = build(Kind::Majority, n).unwrap();
         let configs: Vec<Config> = SiteId::all(n)
             .map(|site| {
@@ -51,7 +60,7 @@ impl Net {
             .collect();
         let mut net = Self {
             sites: (0..n).map(|_| None).collect(),
-            disks: vec![Disk::default(); n],
+            disks: vec![past; n],
             configs,
             now: Tick(1),
             under_way: VecDeque::new(),
@@ -74,7 +83,7 @@ impl Net {
     /// Starts a site from its disk and connects it.
     pub(crate) fn start(&mut self, site: usize) {
         let config = self.configs[site].clone();
-        let (value, effects) = Site::start(self.now, config, self.disks[site]);
+        let (value, effects) = Site::start(self.now, config, self.disks[site].clone());
         self.sites[site] = Some(value);
         self.carry_out(site, effects);
         for peer in (0..self.sites.len()).filter(|&peer| peer != site) {
@@ -240,7 +249,11 @@ impl Net {
                 }
                 Effect::Persist(disk) | Effect::Save(disk) => {
                     self.writes += 1;
-                    self.disks[site] = disk;
+                    self.disks[site].disk = disk;
+                }
+                Effect::Keep(name, durable) => {
+                    self.writes += 1;
+                    self.disks[site].tokens.insert(name, durable);
                 }
                 Effect::Wake(_) => {}
                 effect => self.told.push((site, effect)),

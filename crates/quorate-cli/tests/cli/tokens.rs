@@ -1,0 +1,130 @@
+//! `quorate lock --group --via token`: group locks whose token goes round, and is lost.
+
+use std::fs;
+
+use crate::sites::{Sites, until};
+use crate::tools::quorate;
+
+const SAY: [&str; 4] = ["--", "sh", "-c", "echo $QUORATE_GROUP; cat > /dev/null"];
+
+#[test]
+fn those_of_one_group_are_inside_together_and_the_token_is_shown() {
+    let sites = Sites::start(3);
+    let mut old = sites.spawn(1, "lock warehouse --group v2 --via token", &SAY);
+    assert_eq!(old.line(), "v2\n");
+    let mut either = sites.spawn(2, "lock warehouse --group v2 --group v3 --via token", &SAY);
+    assert_eq!(either.line(), "v2\n", "it takes what is there");
+    let refused = sites.run(3, "lock warehouse --group v3 --via token --no-wait -- echo no", &[]);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
+    assert!(refused.err.contains("warehouse is held with group v2 by 2"), "{}", refused.err);
+
+    let mut new = sites.spawn(3, "lock warehouse --group v3 --via token", &SAY);
+    sites.wait_for_waiters(1, "warehouse", 1);
+    let shown = sites.show(3, "warehouse");
+    assert_eq!(shown["kind"], "group lock by token");
+    assert_eq!(shown["holders"][0]["fence"], shown["holders"][1]["fence"]);
+    assert_eq!(shown["token"]["site"], 1);
+    let (epoch, session) = (&shown["token"]["epoch"], &shown["token"]["session"]);
+    let text = sites.run(3, "show warehouse", &[]).out;
+    let line = format!("site 1 has the token: epoch {epoch}, session {session}");
+    assert!(text.contains(&line), "{line} is not in {text}");
+    let listed = sites.run(3, "ls", &[]).out;
+    assert!(listed.contains("group lock by token"), "{listed}");
+    let explained = sites.run(3, "explain warehouse", &[]).out;
+    assert!(explained.contains("blocked by"), "{explained}");
+
+    assert_eq!((old.finish().code, either.finish().code), (Some(0), Some(0)));
+    assert_eq!(new.line(), "v3\n");
+    assert_eq!(sites.show(1, "warehouse")["token"]["site"], 3);
+    assert_eq!(new.finish().code, Some(0));
+}
+
+/// Holds a shared `flock` for as long as it lives, as all of its group may, and ignores SIGTERM.
+fn shares(file: &str) -> String {
+    format!(
+        "trap '' TERM; exec 9> '{file}'; flock -n -s 9 || echo overlap; echo $QUORATE_FENCE; \
+         while :; do sleep 0.02; done"
+    )
+}
+
+/// Says whether it is alone, and its fence.
+fn alone(file: &str) -> String {
+    format!("flock -n -x '{file}' echo alone || echo overlap; echo $QUORATE_FENCE")
+}
+
+/// Those who followed are dead or have left before another group is inside, whose token is new.
+#[test]
+fn groups_do_not_mix_when_the_site_of_the_captain_is_killed() {
+    let mut sites = Sites::start(3);
+    let file = sites.file("guarded");
+    let file = file.to_str().unwrap();
+    let (shares, alone) = (shares(file), alone(file));
+    let mut captain =
+        sites.spawn(1, "lock warehouse --group v2 --via token", &["--", "sh", "-c", &shares]);
+    let fence: u64 = captain.line().trim().parse().expect("a fence");
+    let mut follower =
+        sites.spawn(2, "lock warehouse --group v2 --via token", &["--", "sh", "-c", &shares]);
+    assert_eq!(follower.line().trim().parse(), Ok(fence));
+    let other =
+        sites.spawn(3, "lock warehouse --group v3 --via token", &["--", "sh", "-c", &alone]);
+    sites.wait_for_waiters(3, "warehouse", 1);
+    sites.kill(1);
+    let other = other.finish();
+    let mut lines = other.out.lines();
+    assert_eq!((other.code, lines.next()), (Some(0), Some("alone")), "{}", other.err);
+    assert!(lines.next().is_some_and(|next| next.parse::<u64>().is_ok_and(|next| next > fence)));
+    assert_eq!((captain.finish().code, follower.finish().code), (Some(121), Some(121)));
+    let log = fs::read_to_string(sites.log(3)).expect("site 3 has a log");
+    assert!(log.contains("made a new token: the leases of the one before are over"), "{log}");
+}
+
+#[test]
+fn the_next_group_comes_in_when_the_site_of_a_follower_is_killed() {
+    let mut sites = Sites::start(3);
+    let file = sites.file("guarded");
+    let file = file.to_str().unwrap();
+    let (shares, alone) = (shares(file), alone(file));
+    let (captain, fence) = sites.hold(1, "lock warehouse --group v2 --via token");
+    let mut follower =
+        sites.spawn(2, "lock warehouse --group v2 --via token", &["--", "sh", "-c", &shares]);
+    assert_eq!(follower.line().trim().parse(), Ok(fence));
+    let other =
+        sites.spawn(3, "lock warehouse --group v3 --via token", &["--", "sh", "-c", &alone]);
+    sites.wait_for_waiters(3, "warehouse", 1);
+    sites.kill(2);
+    assert_eq!(captain.finish().code, Some(0));
+    let other = other.finish();
+    assert_eq!((other.code, other.out.lines().next()), (Some(0), Some("alone")), "{}", other.err);
+    assert_eq!(follower.finish().code, Some(121));
+}
+
+#[test]
+fn an_idle_token_that_dies_with_its_site_is_replaced() {
+    let mut sites = Sites::start(3);
+    let (holder, fence) = sites.hold(1, "lock warehouse --group v2 --via token");
+    assert_eq!(holder.finish().code, Some(0));
+    assert_eq!(sites.show(2, "warehouse")["token"]["site"], 1, "it stays where it was used");
+    sites.kill(1);
+    let (next, higher) = sites.hold(2, "lock warehouse --group v3 --via token");
+    assert!(higher > fence, "{higher} follows {fence}");
+    sites.restart(1);
+    until("site 1 is back", || sites.run(1, "sites", &[]).code == Some(0));
+    assert_eq!(next.finish().code, Some(0));
+    let (last, highest) = sites.hold(1, "lock warehouse --group v2 --via token");
+    assert!(highest > higher, "{highest} follows {higher}");
+    assert_eq!(last.finish().code, Some(0));
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    quorate("lock warehouse --group a --via ring -- echo no").refused(&["--via", "token"]);
+    quorate("lock warehouse --via token -- echo no").refused(&["--group"]);
+    quorate("lock warehouse --group a --via token --role shared --for 1m -- echo no")
+        .refused(&["--via"]);
+    let sites = Sites::start(1);
+    let (holder, _) = sites.hold(1, "lock warehouse --group a --via token");
+    let other = sites.run(1, "lock warehouse --group a -- echo no", &[]);
+    assert_eq!(other.code, Some(125));
+    assert!(other.err.contains("it is a group lock by token, used by "), "{}", other.err);
+    assert_eq!(holder.finish().code, Some(0));
+}

@@ -1,0 +1,214 @@
+//! Group locks by token: who shares a site's claim, who is told until when, and what is kept.
+
+use std::time::Duration;
+
+use quorate_quorum::SiteId;
+use quorate_site::{CallId, Denial, Effect, Group, Past, Want, token};
+
+use crate::net::{Net, name};
+
+const LEASE: Duration = Duration::from_secs(3);
+
+fn any(groups: &[&str]) -> Want {
+    Want::Token(groups.iter().map(|group| Group::new(group)).collect())
+}
+
+fn claim(net: &mut Net, site: usize, groups: &[&str]) -> CallId {
+    net.claim_as(site, "warehouse", any(groups), None)
+}
+
+#[test]
+fn callers_of_one_site_are_inside_together_under_one_fence() {
+    let mut net = Net::new(3);
+    let first = claim(&mut net, 0, &["a"]);
+    let other = claim(&mut net, 0, &["b"]);
+    let second = claim(&mut net, 0, &["b", "a"]);
+    let fence = net.grant(first).expect("nobody is inside").fence;
+    assert_eq!(net.grant(second).map(|grant| grant.fence), Some(fence), "it joins");
+    assert_eq!(net.grant(other), None);
+    net.leave(0, first);
+    assert_eq!(net.grant(other), None, "one is still inside");
+    net.leave(0, second);
+    assert!(net.grant(other).is_some_and(|grant| grant.fence > fence));
+}
+
+/// Those in line that would take the group come in with the first, wherever they stand.
+#[test]
+fn who_stands_in_line_for_the_same_group_comes_in_together() {
+    let mut net = Net::new(3);
+    let inside = claim(&mut net, 1, &["x"]);
+    let line: Vec<_> = [&["a"][..], &["b"], &["c", "a"], &["a"]]
+        .iter()
+        .map(|groups| claim(&mut net, 0, groups))
+        .collect();
+    net.leave(1, inside);
+    let fences: Vec<_> =
+        line.iter().map(|&call| net.grant(call).map(|grant| grant.fence)).collect();
+    assert!(fences[0].is_some());
+    assert_eq!((fences[2], fences[3]), (fences[0], fences[0]));
+    assert_eq!(fences[1], None);
+}
+
+#[test]
+fn while_another_group_waits_only_a_few_newcomers_join() {
+    for (rival, known) in [(0, "in line"), (1, "at another site")] {
+        let mut net = Net::with(3, |config| config.local_turns = 2);
+        let first = claim(&mut net, 0, &["a"]);
+        claim(&mut net, rival, &["b"]);
+        let newcomers = [(); 4].map(|()| claim(&mut net, 0, &["a"]));
+        let joined = newcomers.iter().filter(|&&call| net.grant(call).is_some()).count();
+        assert_eq!(joined, 2, "{known}");
+        net.leave(0, first);
+    }
+}
+
+#[test]
+fn a_follower_is_inside_with_its_captain_and_the_next_group_when_all_have_left() {
+    let mut net = Net::new(3);
+    let captain = claim(&mut net, 0, &["a"]);
+    let follower = claim(&mut net, 1, &["a", "b"]);
+    let next = claim(&mut net, 2, &["b"]);
+    let fence = net.grant(captain).expect("nobody is inside").fence;
+    assert_eq!(net.grant(follower).map(|grant| grant.fence), Some(fence));
+    net.leave(0, captain);
+    net.pass(LEASE * 3);
+    assert_eq!((net.loss(follower), net.grant(next)), (None, None), "it is vouched for on and on");
+    net.leave(1, follower);
+    assert!(net.grant(next).is_some_and(|grant| grant.fence > fence));
+}
+
+/// What a site promised is on its disk when anybody hears of it, and its token is not.
+#[test]
+fn the_next_token_has_a_higher_epoch_after_all_have_restarted() {
+    let mut net = Net::new(3);
+    let mut fences = Vec::new();
+    for round in 0..3 {
+        let call = claim(&mut net, round, &["a"]);
+        net.pass(LEASE * 4);
+        fences.push(net.grant(call).expect("a token is made").fence);
+        (0..3).for_each(|site| net.crash(site));
+        (0..3).for_each(|site| net.start(site));
+    }
+    assert!(fences.is_sorted_by(|one, next| one < next), "{fences:?}");
+}
+
+#[test]
+fn the_killed_captains_site_is_followed_by_another_group_after_its_lease() {
+    let mut net = Net::new(3);
+    let captain = claim(&mut net, 0, &["a"]);
+    let follower = claim(&mut net, 1, &["a"]);
+    let next = claim(&mut net, 2, &["b"]);
+    let fence = net.grant(captain).expect("nobody is inside").fence;
+    net.crash(0);
+    net.pass(LEASE / 2);
+    assert_eq!(net.grant(next), None, "its leases run");
+    net.pass(LEASE * 3);
+    assert!(net.loss(follower).is_some(), "nobody vouches for it any more");
+    assert!(net.grant(next).is_some_and(|grant| grant.fence > fence));
+    let made = |(_, effect): &(usize, Effect)| {
+        matches!(effect, Effect::Regenerated(_, what)
+            if what.before.0 > 0 && what.promised.iter().map(SiteId::index).eq([1, 2]))
+    };
+    assert!(net.told.iter().any(made), "and it is said who promised what in its place");
+}
+
+#[test]
+fn the_killed_followers_site_does_not_keep_others_waiting_for_long() {
+    let mut net = Net::new(3);
+    let captain = claim(&mut net, 0, &["a"]);
+    let follower = claim(&mut net, 1, &["a"]);
+    let next = claim(&mut net, 2, &["b"]);
+    assert!(net.grant(follower).is_some());
+    net.crash(1);
+    net.leave(0, captain);
+    assert_eq!(net.grant(next), None, "the follower may be inside");
+    net.pass(LEASE * 3 / 2);
+    assert!(net.grant(next).is_some(), "it is inside no more");
+}
+
+#[test]
+fn a_token_that_nobody_uses_is_let_go_and_costs_nothing() {
+    let mut net = Net::new(3);
+    let first = claim(&mut net, 0, &["a"]);
+    let fence = net.grant(first).expect("nobody is inside").fence;
+    net.leave(0, first);
+    let again = claim(&mut net, 0, &["a"]);
+    assert_eq!(net.grant(again).map(|grant| grant.fence.0), Some(fence.0 + 1), "it was still here");
+    net.leave(0, again);
+    net.pass(LEASE * 6);
+    for site in 0..3 {
+        assert_eq!(net.site(site).names().count(), 0, "nothing is left at site {site}");
+    }
+    let later = claim(&mut net, 1, &["b"]);
+    assert!(net.grant(later).is_some_and(|grant| grant.fence.0 > fence.0 + 1), "at once");
+}
+
+#[test]
+fn a_broken_session_ends_for_all_who_are_in_it_and_nobody_joins_any_more() {
+    let mut net = Net::new(3);
+    let inside = [0, 0, 1].map(|site| claim(&mut net, site, &["a"]));
+    let fence = net.grant(inside[0]).expect("nobody is inside").fence;
+    net.break_it(2, "warehouse", fence);
+    let newcomer = claim(&mut net, 0, &["a"]);
+    assert_eq!(net.grant(newcomer), None);
+    net.pass(LEASE * 2);
+    for call in inside {
+        let loss = net.loss(call).map(|loss| loss.to_string());
+        assert_eq!(loss.as_deref(), Some("it was broken: it hangs"));
+    }
+    assert!(net.grant(newcomer).is_some_and(|grant| grant.fence > fence));
+}
+
+#[test]
+fn who_does_not_want_to_wait_joins_or_is_denied() {
+    let mut net = Net::new(3);
+    let first = net.hasty(0, "warehouse", any(&["a"]));
+    assert!(net.grant(first).is_some());
+    let joins = net.hasty(1, "warehouse", any(&["b", "a"]));
+    assert!(net.grant(joins).is_some());
+    for site in 0..3 {
+        let other = net.hasty(site, "warehouse", any(&["b"]));
+        assert_eq!(net.denial(other), Some(Denial::Busy), "site {site}");
+    }
+}
+
+#[test]
+fn a_name_is_one_kind_at_a_time_and_the_token_is_shown() {
+    let mut net = Net::new(3);
+    let holder = claim(&mut net, 1, &["a"]);
+    assert!(net.grant(holder).is_some());
+    let other = net.claim_as(0, "warehouse", Want::Mutex, None);
+    let denial = net.denial(other).expect("it is in use").to_string();
+    assert!(denial.starts_with("it is a group lock by token"), "{denial}");
+    let tokens: Vec<_> =
+        (0..3).map(|site| net.site(site).show(&name("warehouse")).and_then(|v| v.token)).collect();
+    assert_eq!(tokens.iter().flatten().count(), 1);
+    assert_eq!(
+        tokens[1].map(|stamp| stamp.session),
+        Some(1),
+        "site 2 has it, in its first session"
+    );
+    let waits = claim(&mut net, 0, &["b"]);
+    let view = net.site(0).show(&name("warehouse")).expect("it is in use");
+    let views = (0..3).map(|site| (net.site(site).me(), net.site(site)));
+    let views = views.filter_map(|(me, site)| Some((me, site.show(&name("warehouse"))?)));
+    let standings = quorate_site::explain(&views.collect());
+    let own = view.calls.iter().find(|call| call.call == waits).and_then(|call| call.request);
+    let standing = standings.iter().find(|one| Some(one.request) == own).expect("it waits");
+    assert!(standing.blocked_by.iter().any(|ticket| ticket.site.index() == 1), "{standing:?}");
+}
+
+#[test]
+fn a_site_knows_of_so_many_names_and_not_more() {
+    let mut past = Past::default();
+    for number in 0..quorate_site::TOKENS_MAX {
+        past.tokens.insert(name(&format!("lock {number}")), token::Durable::default());
+    }
+    let mut net = Net::with_past(1, past);
+    let full = net.claim_as(0, "another", any(&["a"]), None);
+    let denial = net.denial(full).expect("there is no room").to_string();
+    assert_eq!(denial, "too many names: a site keeps 65536 group locks by token at most");
+    net.pass(LEASE * 2);
+    let known = net.claim_as(0, "lock 7", any(&["a"]), None);
+    assert!(net.grant(known).is_some(), "it is known");
+}
