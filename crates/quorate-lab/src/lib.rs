@@ -13,4 +13,6 @@ mod experiment;
 pub use algorithm::{Algorithm, Desk, EVERYBODY, Place};
 pub use baseline::{Baseline, Sealed};
 pub use catalogue::{All, BASELINES, protocols, visit};
-pub use experiment::{EXPERIMENTS, Experiment, Row, Settings, Verdict};
+pub use experiment::{
+    Axis, EXPERIMENTS, Experiment, Finding, Line, Plot, Row, Settings, Sink, Verdict,
+};

@@ -5,7 +5,7 @@ mod report;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, Subcommand};
-use quorate_lab::{BASELINES, EXPERIMENTS, Experiment, Settings};
+use quorate_lab::{BASELINES, EXPERIMENTS, Experiment, Finding, Settings};
 
 use crate::answer::{Answer, Failure, Verdict, say_lines};
 use crate::hush::hushed;
@@ -22,8 +22,8 @@ pub(crate) enum Lab {
 
 /// Makes an experiment: the claim, its condition, what was measured, and whether they agree
 ///
-/// `holds` is said of equal figures, `differs` if less was measured than is claimed, `refuted` if
-/// more was. The same seed gives the same answer.
+/// `holds` is said of equal figures, or of one within a bound; `differs` of figures that are not
+/// the same; `refuted` of a bound that was broken. The same seed gives the same answer.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Run {
@@ -77,9 +77,11 @@ impl Run {
         let progress = || measured.load(Ordering::Relaxed);
         shown(Goal::Unknown, "measured", progress, || {
             hushed(|| {
-                experiment.run(settings, &mut |row| {
-                    measured.fetch_add(1, Ordering::Relaxed);
-                    rows.push(row);
+                experiment.run(settings, &mut |finding| {
+                    if let Finding::Row(row) = finding {
+                        measured.fetch_add(1, Ordering::Relaxed);
+                        rows.push(row);
+                    }
                 });
             });
         });

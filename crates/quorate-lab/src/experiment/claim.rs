@@ -1,0 +1,109 @@
+//! Claims, and how a measurement compares with one.
+
+use super::{Finding, Row, Verdict, rounded};
+
+/// What a paper claims, in its words and as a number for the cluster at hand.
+#[derive(Clone, Debug)]
+pub(super) struct Claim {
+    text: &'static str,
+    value: f64,
+    sense: Sense,
+}
+
+/// What a claim says of its number.
+#[derive(Clone, Copy, Debug)]
+enum Sense {
+    /// This it is, give or take so large a share of it.
+    Is(f64),
+    /// It is no more.
+    AtMost,
+}
+
+/// How far the last digits of a sum may be off.
+const DIGITS: f64 = 1e-9;
+
+impl Claim {
+    /// A claim that leaves nothing to chance.
+    pub(super) fn exact(text: &'static str, value: f64) -> Self {
+        Self { text, value, sense: Sense::Is(DIGITS) }
+    }
+
+    /// A claim of an average over sites in no particular order.
+    pub(super) fn average(text: &'static str, value: f64) -> Self {
+        Self { text, value, sense: Sense::Is(0.05) }
+    }
+
+    /// A bound: more than this refutes it.
+    pub(super) fn at_most(text: &'static str, value: f64) -> Self {
+        Self { text, value, sense: Sense::AtMost }
+    }
+
+    /// The claim beside a measurement.
+    pub(super) fn beside(
+        &self,
+        name: String,
+        condition: String,
+        (measured, unit): (f64, &'static str),
+        note: &str,
+    ) -> Finding {
+        Finding::Row(Row {
+            name,
+            claim: self.spelt(),
+            condition,
+            measured: rounded(measured),
+            unit,
+            verdict: self.verdict(measured),
+            note: note.to_owned(),
+        })
+    }
+
+    fn verdict(&self, measured: f64) -> Verdict {
+        let over = measured - self.value;
+        let share = |share: f64| share * self.value.abs().max(DIGITS);
+        match self.sense {
+            Sense::Is(chance) if over.abs() <= share(chance) => Verdict::Holds,
+            Sense::Is(_) => Verdict::Differs,
+            Sense::AtMost if over <= share(DIGITS) => Verdict::Holds,
+            Sense::AtMost => Verdict::Refuted,
+        }
+    }
+
+    /// The claim with its value: `3(N-1) = 24`.
+    fn spelt(&self) -> String {
+        let value = rounded(self.value).to_string();
+        let bound = if matches!(self.sense, Sense::AtMost) { "at most " } else { "" };
+        match self.text {
+            text if text == value => format!("{bound}{value}"),
+            text => format!("{bound}{text} = {value}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_average_is_met_within_a_twentieth() {
+        let claim = Claim::average("N", 100.0);
+        let verdicts = [95.1, 104.9, 94.0, 106.0].map(|measured| claim.verdict(measured));
+        assert_eq!(verdicts, [Verdict::Holds, Verdict::Holds, Verdict::Differs, Verdict::Differs]);
+        assert_eq!(Claim::exact("N", 9.0).verdict(9.001), Verdict::Differs);
+    }
+
+    #[test]
+    fn only_a_bound_is_refuted() {
+        let claim = Claim::at_most("N", 9.0);
+        let verdicts = [0.0, 9.0, 9.001].map(|measured| claim.verdict(measured));
+        assert_eq!(verdicts, [Verdict::Holds, Verdict::Holds, Verdict::Refuted]);
+        assert_eq!(Claim::at_most("never", 0.0).verdict(0.0), Verdict::Holds);
+        assert_eq!(Claim::at_most("never", 0.0).verdict(1.0), Verdict::Refuted);
+    }
+
+    #[test]
+    fn a_claim_is_spelt_with_its_value() {
+        assert_eq!(Claim::exact("log N", 2.0_f64.sqrt()).spelt(), "log N = 1.414");
+        assert_eq!(Claim::exact("4", 4.0).spelt(), "4");
+        assert_eq!(Claim::at_most("n + 1", 5.0).spelt(), "at most n + 1 = 5");
+    }
+}
