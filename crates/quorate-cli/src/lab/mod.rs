@@ -1,15 +1,19 @@
 //! `quorate lab`: experiments.
 
+mod outcome;
 mod report;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, Subcommand};
-use quorate_lab::{BASELINES, EXPERIMENTS, Experiment, Finding, Settings};
+use quorate_lab::{BASELINES, EXPERIMENTS, Experiment, Settings};
 
+use self::outcome::Outcome;
 use crate::answer::{Answer, Failure, Verdict, say_lines};
 use crate::hush::hushed;
-use crate::progress::{Goal, shown};
+use crate::paint::Paint;
+use crate::progress::{Goal, told};
 use crate::table::{aligned, row};
 
 /// Makes experiments.
@@ -20,15 +24,16 @@ pub(crate) enum Lab {
     Run(Run),
 }
 
-/// Makes an experiment: the claim, its condition, what was measured, and whether they agree
+/// Makes experiments: the claim, its condition, what was measured, and whether they agree
 ///
 /// `holds` is said of equal figures, or of one within a bound; `differs` of figures that are not
 /// the same; `refuted` of a bound that was broken. The same seed gives the same answer.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Run {
-    /// Which experiment, as `quorate lab list` names it
-    experiment: String,
+    /// Which experiments, as `quorate lab list` names them, or `all`
+    #[arg(value_name = "EXPERIMENT", required = true)]
+    experiments: Vec<String>,
     /// Decides what is left to chance
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -46,10 +51,13 @@ pub(crate) struct Run {
 const EXAMPLES: &str = "\
 Examples:
   quorate lab run handover
-  quorate lab run table1 --quick
-  quorate lab run table1 --csv > table1.csv
+  quorate lab run table1 handover --quick
+  quorate lab run all --csv > all.csv
 
-Exit status: 0 the experiment was made, whatever came of it, 2 bad input.";
+Exit status: 0 the experiments were made, whatever came of them, 2 bad input.";
+
+/// Stands for every experiment.
+const ALL: &str = "all";
 
 impl Lab {
     /// Does what is asked for.
@@ -71,33 +79,51 @@ fn list() -> Answer {
 
 impl Run {
     fn run(&self) -> Answer {
-        let experiment = self.experiment()?;
-        let settings = Settings { seed: self.seed, quick: self.quick };
-        let (measured, mut rows) = (AtomicU64::new(0), Vec::new());
-        let progress = || measured.load(Ordering::Relaxed);
-        shown(Goal::Unknown, "measured", progress, || {
-            hushed(|| {
-                experiment.run(settings, &mut |finding| {
-                    if let Finding::Row(row) = finding {
-                        measured.fetch_add(1, Ordering::Relaxed);
-                        rows.push(row);
-                    }
-                });
-            });
-        });
+        let outcomes = self.make(&self.chosen()?);
         say_lines(&match (self.json, self.csv) {
-            (true, _) => report::json(&rows),
-            (_, true) => report::csv(&rows),
-            _ => report::text(&rows),
+            (true, _) => report::json(&outcomes),
+            (_, true) => report::csv(&outcomes),
+            _ => report::text(&outcomes, Paint::for_stdout()),
         })?;
         Ok(Verdict::Clean)
     }
 
-    fn experiment(&self) -> Result<Experiment, Failure> {
-        let found = EXPERIMENTS.into_iter().find(|known| known.name == self.experiment);
-        found.ok_or_else(|| {
-            let known = EXPERIMENTS.map(|experiment| experiment.name).join(", ");
-            format!("unknown experiment `{}`; known: {known}", self.experiment).into()
-        })
+    /// Makes the experiments, and says meanwhile which one is being made.
+    fn make(&self, chosen: &[Experiment]) -> Vec<Outcome> {
+        let settings = Settings { seed: self.seed, quick: self.quick };
+        let (made, now) = (AtomicU64::new(0), Mutex::new(""));
+        let name = || now.lock().map_or("", |name| *name);
+        let one = |experiment: &Experiment| {
+            if let Ok(mut name) = now.lock() {
+                *name = experiment.name;
+            }
+            let outcome = Outcome::of(*experiment, settings);
+            made.fetch_add(1, Ordering::Relaxed);
+            outcome
+        };
+        told(
+            Goal::Of(chosen.len() as u64),
+            || format!("experiments, now {}", name()),
+            || made.load(Ordering::Relaxed),
+            || hushed(|| chosen.iter().map(one).collect()),
+        )
+    }
+
+    /// The experiments that are named, each once.
+    fn chosen(&self) -> Result<Vec<Experiment>, Failure> {
+        let mut chosen: Vec<Experiment> = Vec::new();
+        for name in &self.experiments {
+            let meant = |known: &Experiment| name == ALL || known.name == name;
+            if !EXPERIMENTS.iter().any(meant) {
+                let known = EXPERIMENTS.map(|experiment| experiment.name).join(", ");
+                return Err(format!("unknown experiment `{name}`; known: {known}, or {ALL}").into());
+            }
+            for experiment in EXPERIMENTS.into_iter().filter(meant) {
+                if chosen.iter().all(|before| before.name != experiment.name) {
+                    chosen.push(experiment);
+                }
+            }
+        }
+        Ok(chosen)
     }
 }

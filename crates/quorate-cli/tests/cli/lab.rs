@@ -2,7 +2,8 @@
 
 use crate::tools::quorate;
 
-const KEYS: [&str; 7] = ["name", "claim", "condition", "measured", "unit", "verdict", "note"];
+const KEYS: [&str; 8] =
+    ["experiment", "name", "claim", "condition", "measured", "unit", "verdict", "note"];
 
 #[test]
 fn the_list_names_experiments_and_baselines() {
@@ -36,11 +37,29 @@ fn the_same_seed_gives_the_same_bytes() {
     let once = run(3);
     assert_eq!(once, run(3));
     assert_ne!(once, run(4));
-    assert!(once.contains("maekawa N=9 delay,2T = 2,"), "{once}");
+    assert!(once.contains("table1,maekawa N=9 delay,2T = 2,"), "{once}");
+}
+
+#[test]
+fn several_experiments_are_made_one_after_the_other_each_once() {
+    let done = quorate("lab run table1 handover table1 --quick");
+    let titles = ["table1  Cao", "handover  Cao"].map(|title| done.out.find(title).unwrap());
+    assert!(titles[0] < titles[1], "in the order asked for");
+    let names = |line: &str| {
+        let rows = quorate(line).json_lines();
+        let mut names: Vec<_> = rows.iter().map(|row| row["experiment"].to_string()).collect();
+        names.dedup();
+        names
+    };
+    let some = names("lab run table1 handover table1 --quick --json");
+    assert_eq!(some, ["\"table1\"", "\"handover\""]);
 }
 
 #[test]
 fn what_is_no_experiment_is_refused() {
-    quorate("lab run table2").refused(&["unknown experiment `table2`", "handover, table1"]);
+    let words = ["unknown experiment `table2`", "handover, table1", "or all"];
+    quorate("lab run table2").refused(&words);
+    quorate("lab run table1 table2").refused(&words);
+    quorate("lab run").refused(&["EXPERIMENT"]);
     quorate("lab run table1 --json --csv").refused(&["--csv"]);
 }
