@@ -9,6 +9,7 @@ mod baseline;
 pub mod baselines;
 mod catalogue;
 mod experiment;
+mod figure;
 
 pub use algorithm::{Algorithm, Desk, EVERYBODY, Place};
 pub use baseline::{Baseline, Sealed};
@@ -16,3 +17,4 @@ pub use catalogue::{All, BASELINES, protocols, visit};
 pub use experiment::{
     Axis, EXPERIMENTS, Experiment, Finding, Line, Plot, Row, Settings, Sink, Verdict,
 };
+pub use figure::{Palette, text_width};

@@ -1,6 +1,7 @@
 //! `quorate lab`: experiments.
 
 mod outcome;
+mod page;
 mod report;
 
 use std::sync::Mutex;
@@ -9,10 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::{Args, Subcommand};
 use quorate_lab::{BASELINES, EXPERIMENTS, Experiment, Settings};
 
-use self::outcome::Outcome;
+use self::outcome::{Outcome, counts};
 use crate::answer::{Answer, Failure, Verdict, say_lines};
 use crate::hush::hushed;
 use crate::paint::Paint;
+use crate::place::Place;
 use crate::progress::{Goal, told};
 use crate::table::{aligned, row};
 
@@ -46,6 +48,9 @@ pub(crate) struct Run {
     /// Answers as comma-separated values
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+    /// Writes a page with tables and figures into this file, and says only how many claims hold
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
 }
 
 const EXAMPLES: &str = "\
@@ -53,6 +58,7 @@ Examples:
   quorate lab run handover
   quorate lab run table1 handover --quick
   quorate lab run all --csv > all.csv
+  quorate lab run all --html report.html
 
 Exit status: 0 the experiments were made, whatever came of them, 2 bad input.";
 
@@ -79,10 +85,16 @@ fn list() -> Answer {
 
 impl Run {
     fn run(&self) -> Answer {
-        let outcomes = self.make(&self.chosen()?);
-        say_lines(&match (self.json, self.csv) {
-            (true, _) => report::json(&outcomes),
-            (_, true) => report::csv(&outcomes),
+        let chosen = self.chosen()?;
+        let place = self.html.as_deref().map(Place::new).transpose()?;
+        let outcomes = self.make(&chosen);
+        if let Some(place) = &place {
+            place.write(&page::page(&outcomes, self.seed, &self.command(&chosen)))?;
+        }
+        say_lines(&match (self.json, self.csv, &self.html) {
+            (true, ..) => report::json(&outcomes),
+            (_, true, _) => report::csv(&outcomes),
+            (.., Some(file)) => vec![format!("{}; the page is {file}", counts(&outcomes))],
             _ => report::text(&outcomes, Paint::for_stdout()),
         })?;
         Ok(Verdict::Clean)
@@ -107,6 +119,16 @@ impl Run {
             || made.load(Ordering::Relaxed),
             || hushed(|| chosen.iter().map(one).collect()),
         )
+    }
+
+    /// The command that makes the same again.
+    fn command(&self, chosen: &[Experiment]) -> String {
+        let names: Vec<&str> = match chosen.len() {
+            all if all == EXPERIMENTS.len() => vec![ALL],
+            _ => chosen.iter().map(|experiment| experiment.name).collect(),
+        };
+        let quick = if self.quick { " --quick" } else { "" };
+        format!("quorate lab run {}{quick} --seed {}", names.join(" "), self.seed)
     }
 
     /// The experiments that are named, each once.

@@ -21,6 +21,7 @@ pub(super) fn text(outcomes: &[Outcome], paint: Paint) -> Vec<String> {
             lines.push(format!("{gap}{name}  {}\n", outcome.experiment.about));
         }
         lines.extend(table(&outcome.rows));
+        lines.extend(outcome.headlines.iter().map(|headline| format!("\n{headline}")));
     }
     lines
 }

@@ -10,6 +10,7 @@ mod lab;
 mod lock;
 mod quorum;
 mod random;
+mod report;
 mod roles;
 mod script;
 mod serve;

@@ -5,7 +5,7 @@ use quorate_sim::random::T;
 use quorate_sim::{Shape, Subject};
 
 use super::measure::heavy;
-use super::{Axis, Claim, Finding, Plot, Settings, Sink};
+use super::{Axis, Claim, Finding, Plot, Settings, Sink, rounded};
 use crate::baseline::Baseline;
 use crate::baselines::Maekawa;
 
@@ -33,9 +33,33 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
         row::<Mutex>("5.2.1", &without, *stay, short, sink, &mut plots);
         row::<Mutex>("5.3", &Options::default(), *stay, &soon, sink, &mut plots);
     }
+    sink(Finding::Headline(headline(&plots)));
     for plot in plots {
         sink(Finding::Plot(plot));
     }
+}
+
+/// `T`, `2T`.
+fn in_t(delay: f64) -> String {
+    if (delay - 1.0).abs() < 1e-9 { "T".to_owned() } else { format!("{}T", rounded(delay)) }
+}
+
+/// Ours beside Maekawa's, for the shortest stay.
+fn headline([delay, throughput]: &[Plot; 2]) -> String {
+    let first = |plot: &Plot, name| {
+        let line = plot.lines.iter().find(|line| line.label == name);
+        *line.and_then(|line| line.points.first()).expect("both are measured")
+    };
+    let [(stay, old), (_, new)] = ["maekawa", "5.3"].map(|name| first(delay, name));
+    let [(_, few), (_, many)] = ["maekawa", "5.3"].map(|name| first(throughput, name));
+    format!(
+        "A busy lock passes from one holder to the next in {}; Maekawa's algorithm takes {}. \
+         Where holders stay {}, that lets {} times as many in.",
+        in_t(new),
+        in_t(old),
+        in_t(stay),
+        rounded(many / few)
+    )
 }
 
 /// The delay, and what it leaves of throughput.

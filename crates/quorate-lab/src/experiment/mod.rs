@@ -31,6 +31,8 @@ pub enum Finding {
     Row(Row),
     /// Measurements side by side.
     Plot(Plot),
+    /// What it comes to, in a sentence or two.
+    Headline(String),
 }
 
 impl Experiment {
