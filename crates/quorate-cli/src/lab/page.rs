@@ -42,9 +42,7 @@ fn summary(outcomes: &[Outcome]) -> String {
         )
     };
     let tiles: String = VERDICTS.into_iter().map(tile).collect();
-    let headlines = outcomes.iter().flat_map(|outcome| &outcome.headlines);
-    let headlines: String =
-        headlines.map(|text| format!("<p class=\"headline\">{}</p>\n", escaped(text))).collect();
+    let headlines: String = outcomes.iter().map(headlines).collect();
     format!(
         "<section id=\"summary\">\n<h2>Summary</h2>\n{headlines}\
          <ul class=\"tiles\">\n{tiles}</ul>\n</section>\n"
@@ -75,13 +73,9 @@ fn verdicts(outcome: &Outcome) -> String {
 
 fn section(outcome: &Outcome, seed: u64) -> String {
     let (name, about) = (outcome.experiment.name, escaped(outcome.experiment.about));
-    let mut text = format!("<section id=\"{name}\">\n<h2>{name}</h2>\n<p>{about}.</p>\n");
-    for headline in &outcome.headlines {
-        text += &format!("<p class=\"headline\">{}</p>\n", escaped(headline));
-    }
-    text += &figures(outcome, seed);
+    let (headlines, figures) = (headlines(outcome), figures(outcome, seed));
     let table = table(&outcome.rows);
-    text += &match outcome.rows.len() {
+    let table = match outcome.rows.len() {
         0 => String::new(),
         rows if rows > ROWS_OPEN => {
             let counts = counts(std::slice::from_ref(outcome));
@@ -89,7 +83,18 @@ fn section(outcome: &Outcome, seed: u64) -> String {
         }
         _ => table,
     };
-    text + "</section>\n"
+    format!(
+        "<section id=\"{name}\">\n<h2>{name}</h2>\n<p>{about}.</p>\n\
+         {headlines}{figures}{table}</section>\n"
+    )
+}
+
+fn headlines(outcome: &Outcome) -> String {
+    let lines: Vec<String> = outcome.headlines.iter().map(|text| escaped(text)).collect();
+    match lines.len() {
+        0 => String::new(),
+        _ => format!("<p class=\"headline\">{}</p>\n", lines.join("<br>")),
+    }
 }
 
 fn figures(outcome: &Outcome, seed: u64) -> String {
