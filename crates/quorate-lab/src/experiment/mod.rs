@@ -104,7 +104,10 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// At most three places after the point.
+/// At most three places after the point, or three digits if it is small.
 fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
+    // From 0.1 on three places are three digits or more.
+    let zeros = if value == 0.0 { 0.0 } else { -value.abs().log10().ceil() };
+    let scale = 10_f64.powf(3.0 + zeros.clamp(0.0, 12.0));
+    (value * scale).round() / scale
 }
