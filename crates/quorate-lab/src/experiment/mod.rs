@@ -1,10 +1,13 @@
 //! Experiments: what a paper claims, under which condition, and what was measured.
 
 mod claim;
+mod groups;
 mod handover;
 mod measure;
 mod plot;
+mod roles;
 mod table1;
+mod token;
 
 use std::fmt;
 
@@ -42,16 +45,31 @@ impl Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 2] = [
+pub const EXPERIMENTS: [Experiment; 5] = [
+    Experiment {
+        name: "groups",
+        about: "Manabe & Park 2004: how many are inside together, and what it costs",
+        run: groups::run,
+    },
     Experiment {
         name: "handover",
         about: "Cao & Singhal 2001, sections 5.2 and 5.3: the delay between two holders",
         run: handover::run,
     },
     Experiment {
+        name: "roles",
+        about: "Cenci & Ardenghi 2012: messages, stages, and what those who wait can expect",
+        run: roles::run,
+    },
+    Experiment {
         name: "table1",
         about: "Cao & Singhal 2001, table 1: messages and delay of nine algorithms, as N grows",
         run: table1::run,
+    },
+    Experiment {
+        name: "token",
+        about: "Swaroop & Singh 2008: what a token costs, and when it is taken for lost",
+        run: token::run,
     },
 ];
 

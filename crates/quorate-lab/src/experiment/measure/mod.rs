@@ -1,12 +1,14 @@
 //! How runs are made and counted, whatever the experiment.
 
 mod chance;
+mod crowd;
 mod entry;
 
 use quorate_sim::random::{Delay, Plan, Span, T, Tally, TimedObserver, run};
 use quorate_sim::{Claims, Order, Quorums, Slips, Subject};
 
 pub(super) use self::chance::Chance;
+pub(super) use self::crowd::Crowd;
 pub(super) use self::entry::{Heavy, heavy, light, uneven};
 
 /// A plan of the papers' world: nothing goes wrong, every message takes T, channels keep the order,
