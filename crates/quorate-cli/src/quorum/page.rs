@@ -24,19 +24,20 @@ pub(super) fn page(comparison: &Comparison, command: &str) -> String {
     let measures = measures(comparison);
     let plots: Vec<Plot> = measures.iter().map(|measure| plot(comparison, measure)).collect();
     let palette = Palette::of(&plots);
-    let mut body = format!(
-        "<p>Made by <code>{}</code>; add <code>--json</code> for the figures as data.</p>\n",
-        escaped(command)
-    );
-    for (measure, plot) in measures.iter().zip(&plots) {
+    let section = |(measure, plot): (&Measure<'_>, &Plot)| {
         let drawn = match plot.svg(&palette) {
             Some(svg) => figure(&svg, &plot.title, measure.text),
             None => "<p>Nothing to draw.</p>\n".to_owned(),
         };
         let figures = folded("The figures", &figures(comparison, measure));
-        body += &format!("<section>\n{drawn}{figures}</section>\n");
-    }
-    html::page("Quorum systems compared", &body)
+        format!("<section>\n{drawn}{figures}</section>\n")
+    };
+    let sections: String = measures.iter().zip(&plots).map(section).collect();
+    let command = escaped(command);
+    let made = format!(
+        "<p>Made by <code>{command}</code>; add <code>--json</code> for the figures as data.</p>\n"
+    );
+    html::page("Quorum systems compared", &(made + &sections))
 }
 
 fn measures(comparison: &Comparison) -> Vec<Measure<'_>> {

@@ -17,10 +17,17 @@ enum Sense {
     Is(f64),
     /// It is no more.
     AtMost,
+    /// It is no less.
+    AtLeast,
+    /// It is something up to this.
+    UpTo(f64),
 }
 
 /// How far the last digits of a sum may be off.
 const DIGITS: f64 = 1e-9;
+
+/// How far chance may push a figure out of its range.
+const CHANCE: f64 = 0.02;
 
 impl Claim {
     /// A claim that leaves nothing to chance.
@@ -36,6 +43,16 @@ impl Claim {
     /// A bound: more than this refutes it.
     pub(super) fn at_most(text: &'static str, value: f64) -> Self {
         Self { text, value, sense: Sense::AtMost }
+    }
+
+    /// A bound from below.
+    pub(super) fn at_least(text: &'static str, value: f64) -> Self {
+        Self { text, value, sense: Sense::AtLeast }
+    }
+
+    /// A claim of a figure between two others.
+    pub(super) fn between(low: f64, high: f64) -> Self {
+        Self { text: "", value: low, sense: Sense::UpTo(high) }
     }
 
     /// The claim beside a measurement.
@@ -60,20 +77,30 @@ impl Claim {
     fn verdict(&self, measured: f64) -> Verdict {
         let over = measured - self.value;
         let share = |share: f64| share * self.value.abs().max(DIGITS);
+        let holds = match self.sense {
+            Sense::Is(chance) => over.abs() <= share(chance),
+            Sense::AtMost => over <= share(DIGITS),
+            Sense::AtLeast => over >= -share(DIGITS),
+            Sense::UpTo(high) => over >= -share(CHANCE) && measured <= high + share(CHANCE),
+        };
         match self.sense {
-            Sense::Is(chance) if over.abs() <= share(chance) => Verdict::Holds,
-            Sense::Is(_) => Verdict::Differs,
-            Sense::AtMost if over <= share(DIGITS) => Verdict::Holds,
-            Sense::AtMost => Verdict::Refuted,
+            _ if holds => Verdict::Holds,
+            Sense::Is(_) | Sense::UpTo(_) => Verdict::Differs,
+            Sense::AtMost | Sense::AtLeast => Verdict::Refuted,
         }
     }
 
-    /// The claim with its value: `3(N-1) = 24`.
+    /// The claim with its value: `3(N-1) = 24`. Without words it is the value alone.
     fn spelt(&self) -> String {
         let value = rounded(self.value).to_string();
-        let bound = if matches!(self.sense, Sense::AtMost) { "at most " } else { "" };
+        let bound = match self.sense {
+            Sense::Is(_) => "",
+            Sense::AtMost => "at most ",
+            Sense::AtLeast => "at least ",
+            Sense::UpTo(high) => return format!("{value} to {}", rounded(high)),
+        };
         match self.text {
-            text if text == value => format!("{bound}{value}"),
+            text if text.is_empty() || text == value => format!("{bound}{value}"),
             text => format!("{bound}{text} = {value}"),
         }
     }
@@ -101,9 +128,21 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_lies_between_two_others() {
+        let claim = Claim::between(1.09, 1.18);
+        let verdicts = [1.08, 1.19, 1.06, 1.21].map(|measured| claim.verdict(measured));
+        assert_eq!(verdicts, [Verdict::Holds, Verdict::Holds, Verdict::Differs, Verdict::Differs]);
+        assert_eq!(Claim::at_least("some", 1.0).verdict(1.0), Verdict::Holds);
+        assert_eq!(Claim::at_least("some", 1.0).verdict(0.0), Verdict::Refuted);
+    }
+
+    #[test]
     fn a_claim_is_spelt_with_its_value() {
         assert_eq!(Claim::exact("log N", 2.0_f64.sqrt()).spelt(), "log N = 1.414");
         assert_eq!(Claim::exact("4", 4.0).spelt(), "4");
         assert_eq!(Claim::at_most("n + 1", 5.0).spelt(), "at most n + 1 = 5");
+        assert_eq!(Claim::at_least("", 1.0).spelt(), "at least 1");
+        assert_eq!(Claim::between(1.09, 1.18).spelt(), "1.09 to 1.18");
+        assert_eq!(Claim::exact("", 0.000_891_2).spelt(), "0.000891");
     }
 }

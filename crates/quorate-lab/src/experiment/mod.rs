@@ -1,10 +1,14 @@
 //! Experiments: what a paper claims, under which condition, and what was measured.
 
 mod claim;
+mod groups;
 mod handover;
+mod headline;
 mod measure;
 mod plot;
+mod roles;
 mod table1;
+mod token;
 
 use std::fmt;
 
@@ -44,16 +48,31 @@ impl Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 2] = [
+pub const EXPERIMENTS: [Experiment; 5] = [
+    Experiment {
+        name: "groups",
+        about: "Manabe & Park 2004: how many are inside together, and what it costs",
+        run: groups::run,
+    },
     Experiment {
         name: "handover",
         about: "Cao & Singhal 2001, sections 5.2 and 5.3: the delay between two holders",
         run: handover::run,
     },
     Experiment {
+        name: "roles",
+        about: "Cenci & Ardenghi 2012: messages, stages, and what those who wait can expect",
+        run: roles::run,
+    },
+    Experiment {
         name: "table1",
         about: "Cao & Singhal 2001, table 1: messages and delay of nine algorithms, as N grows",
         run: table1::run,
+    },
+    Experiment {
+        name: "token",
+        about: "Swaroop & Singh 2008: what a token costs, and when it is taken for lost",
+        run: token::run,
     },
 ];
 
@@ -106,7 +125,10 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// At most three places after the point.
+/// At most three places after the point, or three digits if it is small.
 fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
+    // From 0.1 on three places are three digits or more.
+    let zeros = if value == 0.0 { 0.0 } else { -value.abs().log10().ceil() };
+    let scale = 10_f64.powf(3.0 + zeros.clamp(0.0, 12.0));
+    (value * scale).round() / scale
 }
