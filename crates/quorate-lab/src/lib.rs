@@ -8,12 +8,14 @@ mod algorithm;
 mod baseline;
 pub mod baselines;
 mod catalogue;
+mod diagram;
 mod experiment;
 mod figure;
 
 pub use algorithm::{Algorithm, Desk, EVERYBODY, Place};
 pub use baseline::{Baseline, Sealed};
 pub use catalogue::{All, BASELINES, protocols, visit};
+pub use diagram::{Arrow, Diagram, Film, Moment, Span, Standing, Stay};
 pub use experiment::{
     Axis, EXPERIMENTS, Experiment, Finding, Line, Plot, Row, Settings, Sink, Verdict,
 };

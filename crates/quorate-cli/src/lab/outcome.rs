@@ -1,6 +1,6 @@
 //! What came of an experiment.
 
-use quorate_lab::{Experiment, Finding, Plot, Row, Settings, Verdict};
+use quorate_lab::{Diagram, Experiment, Finding, Plot, Row, Settings, Verdict};
 
 /// An experiment with all its findings, each kind in the order found.
 #[derive(Debug)]
@@ -8,17 +8,24 @@ pub(super) struct Outcome {
     pub(super) experiment: Experiment,
     pub(super) rows: Vec<Row>,
     pub(super) plots: Vec<Plot>,
+    pub(super) diagrams: Vec<Diagram>,
     pub(super) headlines: Vec<String>,
 }
 
 impl Outcome {
     /// Makes the experiment.
     pub(super) fn of(experiment: Experiment, settings: Settings) -> Self {
-        let mut outcome =
-            Self { experiment, rows: Vec::new(), plots: Vec::new(), headlines: Vec::new() };
+        let mut outcome = Self {
+            experiment,
+            rows: Vec::new(),
+            plots: Vec::new(),
+            diagrams: Vec::new(),
+            headlines: Vec::new(),
+        };
         experiment.run(settings, &mut |finding| match finding {
             Finding::Row(row) => outcome.rows.push(row),
             Finding::Plot(plot) => outcome.plots.push(plot),
+            Finding::Diagram(diagram) => outcome.diagrams.push(diagram),
             Finding::Headline(text) => outcome.headlines.push(text),
         });
         outcome

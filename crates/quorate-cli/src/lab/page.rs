@@ -10,6 +10,9 @@ const TITLE: &str = "What papers claim, and what was measured";
 /// A table with more rows is folded away.
 const ROWS_OPEN: usize = 12;
 
+/// How a history is to be read.
+const DIAGRAM_KEY: &str = "Time runs downwards; a hollow bar waits, a solid one is inside.";
+
 /// The verdicts: each with a mark that needs no colour, what many of them do, and what it means.
 const VERDICTS: [(Verdict, char, &str, &str); 3] = [
     (Verdict::Holds, '✓', "hold", "the same figure, but for chance, or within the bound claimed"),
@@ -103,7 +106,11 @@ fn figures(outcome: &Outcome, seed: u64) -> String {
         let condition = format!("{}; seed {seed}", plot.condition);
         Some(figure(&plot.svg(&palette)?, &plot.title, &condition))
     });
-    match drawn.collect::<String>() {
+    let told = outcome.diagrams.iter().map(|diagram| {
+        let condition = format!("{}; seed {seed}. {DIAGRAM_KEY}", diagram.condition);
+        figure(&diagram.svg(), &diagram.title, &condition)
+    });
+    match drawn.chain(told).collect::<String>() {
         none if none.is_empty() => none,
         figures => format!("<div class=\"figures\">\n{figures}</div>\n"),
     }

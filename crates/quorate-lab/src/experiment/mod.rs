@@ -7,6 +7,7 @@ mod headline;
 mod measure;
 mod plot;
 mod roles;
+mod stories;
 mod table1;
 mod token;
 
@@ -14,6 +15,7 @@ use std::fmt;
 
 use self::claim::Claim;
 pub use self::plot::{Axis, Line, Plot};
+use crate::diagram::Diagram;
 
 /// An experiment.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +37,8 @@ pub enum Finding {
     Row(Row),
     /// Measurements side by side.
     Plot(Plot),
+    /// A history.
+    Diagram(Diagram),
     /// What it comes to, in a sentence or two.
     Headline(String),
 }
@@ -48,7 +52,7 @@ impl Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 5] = [
+pub const EXPERIMENTS: [Experiment; 6] = [
     Experiment {
         name: "groups",
         about: "Manabe & Park 2004: how many are inside together, and what it costs",
@@ -63,6 +67,11 @@ pub const EXPERIMENTS: [Experiment; 5] = [
         name: "roles",
         about: "Cenci & Ardenghi 2012: messages, stages, and what those who wait can expect",
         run: roles::run,
+    },
+    Experiment {
+        name: "stories",
+        about: "Short histories, drawn: hand-overs, a session with followers, a lost token",
+        run: stories::run,
     },
     Experiment {
         name: "table1",

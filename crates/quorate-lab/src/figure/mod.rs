@@ -4,6 +4,8 @@
 //! tells two lines apart. Black is the ink of the page: a dark page may take another.
 
 mod canvas;
+mod crowd;
+mod diagram;
 mod pen;
 mod plot;
 mod scale;

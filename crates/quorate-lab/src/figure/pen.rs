@@ -5,12 +5,16 @@ use plotters::prelude::RGBColor;
 use super::canvas::{Canvas, Ink, Point};
 use crate::Plot;
 
-/// Colours that most eyes tell apart, on white and on black (after Okabe and Ito).
+// Colours that most eyes tell apart, on white and on black (after Okabe and Ito).
+pub(super) const BLUE: RGBColor = RGBColor(0, 114, 178);
+pub(super) const ORANGE: RGBColor = RGBColor(213, 94, 0);
+pub(super) const GREEN: RGBColor = RGBColor(0, 158, 115);
+pub(super) const PURPLE: RGBColor = RGBColor(204, 121, 167);
 const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
+    BLUE,
+    ORANGE,
+    GREEN,
+    PURPLE,
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
     RGBColor(128, 128, 128),

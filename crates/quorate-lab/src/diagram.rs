@@ -1,0 +1,255 @@
+//! Histories as pictures: sites side by side, messages as arrows from one to another.
+
+use std::collections::BTreeMap;
+
+use quorate_protocol::ClaimId;
+use quorate_quorum::SiteId;
+use quorate_sim::{Event, Fault, Subject};
+
+/// A history, as data: how it looks is up to who shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagram {
+    /// What it shows.
+    pub title: String,
+    /// Under which condition it happened.
+    pub condition: String,
+    /// The names of the sites.
+    pub sites: Vec<String>,
+    /// Whether moments are times in T; otherwise only their order counts.
+    pub timed: bool,
+    /// When it ends.
+    pub end: f64,
+    /// The messages.
+    pub arrows: Vec<Arrow>,
+    /// How sites stand, where they are not idle.
+    pub stays: Vec<Stay>,
+    /// What happens at a moment.
+    pub moments: Vec<Moment>,
+    /// Times to be marked.
+    pub spans: Vec<Span>,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrow {
+    /// The place of its sender.
+    pub from: usize,
+    /// The place of its receiver.
+    pub to: usize,
+    /// What it is.
+    pub kind: &'static str,
+    /// When it was sent.
+    pub sent: f64,
+    /// When it arrives, or would have.
+    pub arrives: f64,
+    /// Whether it never does.
+    pub lost: bool,
+}
+
+/// A time that a site spends in one way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stay {
+    /// The place of the site.
+    pub site: usize,
+    /// Its beginning.
+    pub from: f64,
+    /// Its end.
+    pub until: f64,
+    /// In which way.
+    pub standing: Standing,
+}
+
+/// How a site stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A caller waits.
+    Waits,
+    /// A caller is inside.
+    Inside,
+    /// It does not run.
+    Down,
+}
+
+/// Something that happens at one site.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// The place of the site.
+    pub site: usize,
+    /// When.
+    pub at: f64,
+    /// What.
+    pub what: String,
+}
+
+/// A time to be marked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// Its beginning.
+    pub from: f64,
+    /// Its end.
+    pub until: f64,
+    /// What it is.
+    pub label: String,
+}
+
+impl Diagram {
+    /// When a site is inside, each time from when to when.
+    pub fn inside(&self, site: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let inside = move |stay: &&Stay| stay.site == site && stay.standing == Standing::Inside;
+        self.stays.iter().filter(inside).map(|stay| (stay.from, stay.until))
+    }
+
+    /// How many sites are inside at one time, at most.
+    pub fn together(&self) -> usize {
+        let inside = |at: f64| {
+            let there = |stay: &&Stay| {
+                stay.standing == Standing::Inside && (stay.from..stay.until).contains(&at)
+            };
+            self.stays.iter().filter(there).count()
+        };
+        self.stays.iter().map(|stay| inside(stay.from)).max().unwrap_or_default()
+    }
+
+    /// How many messages of these kinds were sent.
+    pub fn messages(&self, kinds: &[&str]) -> usize {
+        self.arrows.iter().filter(|arrow| kinds.contains(&arrow.kind)).count()
+    }
+}
+
+/// Makes a diagram of what it sees.
+#[derive(Debug)]
+pub struct Film {
+    diagram: Diagram,
+    /// Messages under way, each with its words: a channel need not keep the order.
+    under_way: Vec<(usize, String)>,
+    /// Claims that are not over, by site, and since when they stand as they do.
+    claims: BTreeMap<(SiteId, ClaimId), (f64, Standing)>,
+    down: BTreeMap<SiteId, f64>,
+}
+
+impl Film {
+    /// A film of sites with these names; `timed` as in [`Diagram`].
+    pub fn new(sites: Vec<String>, timed: bool) -> Self {
+        let diagram = Diagram {
+            title: String::new(),
+            condition: String::new(),
+            sites,
+            timed,
+            end: 0.0,
+            arrows: Vec::new(),
+            stays: Vec::new(),
+            moments: Vec::new(),
+            spans: Vec::new(),
+        };
+        let (under_way, claims, down) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Self { diagram, under_way, claims, down }
+    }
+
+    /// Sees what happens now.
+    pub fn see<P: Subject>(&mut self, now: f64, event: &Event<'_, P>) {
+        self.diagram.end = now;
+        match *event {
+            Event::Acquires(site, claim) => self.stand(now, site, claim, Some(Standing::Waits)),
+            Event::Enters(site, claim, _) => self.stand(now, site, claim, Some(Standing::Inside)),
+            Event::Releases(site, claim) => self.stand(now, site, claim, None),
+            Event::GivesUp(site, claim) => {
+                self.stand(now, site, claim, None);
+                self.moment(now, site, "gives up".to_owned());
+            }
+            Event::Loses(site, claim, _) => {
+                self.stand(now, site, claim, None);
+                self.moment(now, site, "loses the lock".to_owned());
+            }
+            Event::Sends { from, to, message } if from != to => {
+                let (kind, sent) = (P::kind(message), now);
+                let (from, to) = (from.index(), to.index());
+                self.under_way.push((self.diagram.arrows.len(), message.to_string()));
+                let arrow = Arrow { from, to, kind, sent, arrives: now, lost: true };
+                self.diagram.arrows.push(arrow);
+            }
+            Event::Receives { from, to, message } if from != to => {
+                self.arrive(now, (from, to), &message.to_string(), false);
+            }
+            Event::Drops { from, to, message } => {
+                self.arrive(now, (from, to), &message.to_string(), true);
+            }
+            Event::Expires(site, timer) => self.moment(now, site, format!("{timer} runs out")),
+            Event::Suffers(fault) => self.suffer(now, fault),
+            Event::Sends { .. } | Event::Receives { .. } | Event::Arms(..) | Event::Ignores(..) => {
+            }
+        }
+    }
+
+    /// When something was last seen.
+    pub fn now(&self) -> f64 {
+        self.diagram.end
+    }
+
+    /// The diagram of all that was seen up to now.
+    pub fn develop(mut self, now: f64) -> Diagram {
+        for (site, claim) in self.claims.keys().copied().collect::<Vec<_>>() {
+            self.stand(now, site, claim, None);
+        }
+        for (site, from) in std::mem::take(&mut self.down) {
+            self.stay(site, from, now, Standing::Down);
+        }
+        for (arrow, _) in self.under_way {
+            self.diagram.arrows[arrow].arrives = now; // still under way
+        }
+        self.diagram.end = now;
+        self.diagram
+    }
+
+    fn stand(&mut self, now: f64, site: SiteId, claim: ClaimId, standing: Option<Standing>) {
+        if let Some((from, before)) = self.claims.remove(&(site, claim)) {
+            self.stay(site, from, now, before);
+        }
+        if let Some(standing) = standing {
+            self.claims.insert((site, claim), (now, standing));
+        }
+    }
+
+    fn stay(&mut self, site: SiteId, from: f64, until: f64, standing: Standing) {
+        if from < until {
+            self.diagram.stays.push(Stay { site: site.index(), from, until, standing });
+        }
+    }
+
+    fn moment(&mut self, at: f64, site: SiteId, what: String) {
+        self.diagram.moments.push(Moment { site: site.index(), at, what });
+    }
+
+    fn arrive(&mut self, now: f64, (from, to): (SiteId, SiteId), words: &str, lost: bool) {
+        let meant = |(arrow, said): &(usize, String)| {
+            let arrow = &self.diagram.arrows[*arrow];
+            (arrow.from, arrow.to) == (from.index(), to.index()) && said == words
+        };
+        // One that comes twice has no arrow of its own.
+        if let Some(place) = self.under_way.iter().position(meant) {
+            let (arrow, _) = self.under_way.remove(place);
+            let arrow = &mut self.diagram.arrows[arrow];
+            (arrow.arrives, arrow.lost) = (now, lost);
+        }
+    }
+
+    fn suffer(&mut self, now: f64, fault: Fault) {
+        match fault {
+            Fault::Crash(site) => {
+                let here = self.claims.keys().filter(|(at, _)| *at == site).copied();
+                for (site, claim) in here.collect::<Vec<_>>() {
+                    self.stand(now, site, claim, None);
+                }
+                self.down.insert(site, now);
+                self.moment(now, site, "crashes".to_owned());
+            }
+            Fault::Restart(site) => {
+                if let Some(from) = self.down.remove(&site) {
+                    self.stay(site, from, now, Standing::Down);
+                }
+                self.moment(now, site, "restarts".to_owned());
+            }
+            // Sessions have no line of their own.
+            _ => self.moment(now, fault.site(), fault.word().to_owned()),
+        }
+    }
+}
