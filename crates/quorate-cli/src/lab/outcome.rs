@@ -49,3 +49,9 @@ pub(super) fn counts(outcomes: &[Outcome]) -> String {
     });
     words.join(", ")
 }
+
+/// All rows, each with the name of its experiment.
+pub(super) fn rows(outcomes: &[Outcome]) -> impl Iterator<Item = (&str, &Row)> {
+    let of = |outcome: &'_ Outcome| outcome.experiment.name;
+    outcomes.iter().flat_map(move |outcome| outcome.rows.iter().map(move |row| (of(outcome), row)))
+}

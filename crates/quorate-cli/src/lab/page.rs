@@ -2,7 +2,8 @@
 
 use quorate_lab::{Palette, Row, Verdict};
 
-use super::outcome::{Outcome, counts};
+use super::outcome::{Outcome, counts, rows};
+use crate::figures::counted;
 use crate::html::{self, escaped, figure, folded};
 
 const TITLE: &str = "What papers claim, and what was measured";
@@ -48,8 +49,27 @@ fn summary(outcomes: &[Outcome]) -> String {
     let headlines: String = outcomes.iter().map(headlines).collect();
     format!(
         "<section id=\"summary\">\n<h2>Summary</h2>\n{headlines}\
-         <ul class=\"tiles\">\n{tiles}</ul>\n</section>\n"
+         <ul class=\"tiles\">\n{tiles}</ul>\n{}</section>\n",
+        refuted(outcomes)
     )
+}
+
+/// What was refuted: a reader asks for that first.
+fn refuted(outcomes: &[Outcome]) -> String {
+    let entry = |(name, row): (&str, &Row)| {
+        let Row { name: what, claim, measured, unit, .. } = row;
+        let words = escaped(&format!("{what}: claimed {claim}, measured {measured} {unit}"));
+        format!("<li><a href=\"#{name}\">{name}</a> {words}</li>\n")
+    };
+    let all = rows(outcomes).filter(|(_, row)| row.verdict == Verdict::Refuted);
+    let entries: Vec<String> = all.map(entry).collect();
+    match entries.len() {
+        0 => String::new(),
+        count => folded(
+            &format!("Refuted: {}", counted(count as u64, "claim", "claims")),
+            &format!("<ul>\n{}</ul>\n", entries.concat()),
+        ),
+    }
 }
 
 fn contents(outcomes: &[Outcome]) -> String {

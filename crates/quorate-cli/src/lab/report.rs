@@ -3,7 +3,7 @@
 use quorate_lab::Row;
 use serde_json::json;
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, rows};
 use crate::paint::Paint;
 use crate::table::{aligned, row};
 
@@ -66,12 +66,6 @@ pub(super) fn csv(outcomes: &[Outcome]) -> Vec<String> {
         line([experiment, name, claim, condition, &measured, unit, &verdict, note])
     };
     [line(COLUMNS)].into_iter().chain(rows(outcomes).map(of)).collect()
-}
-
-/// All rows, each with the name of its experiment.
-fn rows(outcomes: &[Outcome]) -> impl Iterator<Item = (&str, &Row)> {
-    let of = |outcome: &'_ Outcome| outcome.experiment.name;
-    outcomes.iter().flat_map(move |outcome| outcome.rows.iter().map(move |row| (of(outcome), row)))
 }
 
 /// A cell, in quotes if it needs them.

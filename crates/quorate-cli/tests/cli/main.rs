@@ -2,6 +2,8 @@
 
 mod baselines;
 mod bench;
+mod boxes;
+mod browser;
 mod check;
 mod crowd;
 mod faults;

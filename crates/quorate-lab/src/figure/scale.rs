@@ -33,7 +33,9 @@ impl Scale {
         let room = if most > least { (most - least) * 0.04 } else { 0.5 };
         let low = if grounded && least == 0.0 { 0.0 } else { least - room };
         let range = low..most + room;
-        let ticks = if axis.powers { powers(&range) } else { steps(&range) };
+        // Of what is counted there is no half.
+        let least_step = if values.iter().all(|value| value.fract() == 0.0) { 1.0 } else { 0.0 };
+        let ticks = if axis.powers { powers(&range) } else { steps(&range, least_step) };
         Some(Self { powers: axis.powers, range, ticks })
     }
 
@@ -59,8 +61,8 @@ fn place(powers: bool, value: f64) -> Option<f64> {
 }
 
 /// Round numbers: 1, 2 or 5 of some power of ten apart.
-fn steps(range: &Range<f64>) -> Vec<f64> {
-    let rough = (range.end - range.start) / TICKS_MAX as f64;
+fn steps(range: &Range<f64>, least_step: f64) -> Vec<f64> {
+    let rough = ((range.end - range.start) / TICKS_MAX as f64).max(least_step);
     let power = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power);
     let step = step.into_iter().find(|step| *step >= rough).unwrap_or(10.0 * power);
@@ -103,6 +105,7 @@ mod tests {
     #[test]
     fn ticks_are_round_numbers() {
         assert_eq!(named(&Axis::even("x"), &[0.3, 2.0]), ["0", "0.5", "1", "1.5", "2"]);
+        assert_eq!(named(&Axis::even("x"), &[1.0, 3.0]), ["0", "1", "2", "3"]);
         assert_eq!(named(&Axis::even("x"), &[9.0, 100.0]), ["0", "20", "40", "60", "80", "100"]);
         assert_eq!(named(&Axis::powers("x"), &[0.01, 10.0]), ["0.01", "0.1", "1", "10"]);
         assert_eq!(named(&Axis::powers("x"), &[4.0, 80.0]), ["5", "10", "20", "50"]);
