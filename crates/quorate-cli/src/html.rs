@@ -24,6 +24,12 @@ pub(crate) fn figure(svg: &str, title: &str, condition: &str) -> String {
     )
 }
 
+/// A drawing as a file of its own, which brings the style that it has on a page.
+pub(crate) fn alone(svg: &str) -> String {
+    let style = include_str!("figure.css");
+    svg.replacen(">\n", &format!(">\n<style>\n{style}</style>\n"), 1)
+}
+
 /// What is folded away on a screen, and open on paper.
 pub(crate) fn folded(summary: &str, content: &str) -> String {
     format!("<details><summary>{}</summary>\n{content}</details>\n", escaped(summary))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
+use quorate_sim::script::Spectator;
 use quorate_sim::{Event, Fault, Subject};
 
 /// A history, as data: how it looks is up to who shows it.
@@ -42,8 +43,19 @@ pub struct Arrow {
     pub sent: f64,
     /// When it arrives, or would have.
     pub arrives: f64,
-    /// Whether it never does.
-    pub lost: bool,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrived.
+    Arrived,
+    /// It never will.
+    Lost,
+    /// It was not seen again.
+    UnderWay,
 }
 
 /// A time that a site spends in one way.
@@ -164,14 +176,15 @@ impl Film {
                 let (kind, sent) = (P::kind(message), now);
                 let (from, to) = (from.index(), to.index());
                 self.under_way.push((self.diagram.arrows.len(), message.to_string()));
-                let arrow = Arrow { from, to, kind, sent, arrives: now, lost: true };
+                let arrow =
+                    Arrow { from, to, kind, sent, arrives: now + 1.0, fate: Fate::UnderWay };
                 self.diagram.arrows.push(arrow);
             }
             Event::Receives { from, to, message } if from != to => {
-                self.arrive(now, (from, to), &message.to_string(), false);
+                self.arrive(now, (from, to), &message.to_string(), Fate::Arrived);
             }
             Event::Drops { from, to, message } => {
-                self.arrive(now, (from, to), &message.to_string(), true);
+                self.arrive(now, (from, to), &message.to_string(), Fate::Lost);
             }
             Event::Expires(site, timer) => self.moment(now, site, format!("{timer} runs out")),
             Event::Suffers(fault) => self.suffer(now, fault),
@@ -193,9 +206,6 @@ impl Film {
         for (site, from) in std::mem::take(&mut self.down) {
             self.stay(site, from, now, Standing::Down);
         }
-        for (arrow, _) in self.under_way {
-            self.diagram.arrows[arrow].arrives = now; // still under way
-        }
         self.diagram.end = now;
         self.diagram
     }
@@ -216,10 +226,14 @@ impl Film {
     }
 
     fn moment(&mut self, at: f64, site: SiteId, what: String) {
-        self.diagram.moments.push(Moment { site: site.index(), at, what });
+        let (site, moments) = (site.index(), &mut self.diagram.moments);
+        match moments.iter_mut().find(|moment| (moment.site, moment.at) == (site, at)) {
+            Some(moment) => moment.what = format!("{}, {what}", moment.what),
+            None => moments.push(Moment { site, at, what }),
+        }
     }
 
-    fn arrive(&mut self, now: f64, (from, to): (SiteId, SiteId), words: &str, lost: bool) {
+    fn arrive(&mut self, now: f64, (from, to): (SiteId, SiteId), words: &str, fate: Fate) {
         let meant = |(arrow, said): &(usize, String)| {
             let arrow = &self.diagram.arrows[*arrow];
             (arrow.from, arrow.to) == (from.index(), to.index()) && said == words
@@ -228,28 +242,62 @@ impl Film {
         if let Some(place) = self.under_way.iter().position(meant) {
             let (arrow, _) = self.under_way.remove(place);
             let arrow = &mut self.diagram.arrows[arrow];
-            (arrow.arrives, arrow.lost) = (now, lost);
+            (arrow.arrives, arrow.fate) = (now, fate);
         }
     }
 
     fn suffer(&mut self, now: f64, fault: Fault) {
         match fault {
             Fault::Crash(site) => {
+                self.down.insert(site, now);
                 let here = self.claims.keys().filter(|(at, _)| *at == site).copied();
                 for (site, claim) in here.collect::<Vec<_>>() {
                     self.stand(now, site, claim, None);
                 }
-                self.down.insert(site, now);
-                self.moment(now, site, "crashes".to_owned());
             }
             Fault::Restart(site) => {
                 if let Some(from) = self.down.remove(&site) {
                     self.stay(site, from, now, Standing::Down);
                 }
-                self.moment(now, site, "restarts".to_owned());
             }
-            // Sessions have no line of their own.
-            _ => self.moment(now, fault.site(), fault.word().to_owned()),
+            _ => {} // sessions have no line of their own
         }
+        let (site, words) = (fault.site(), fault.to_string());
+        let what = words.strip_prefix(&format!("{site} ")).unwrap_or(&words);
+        self.moment(now, site, what.to_owned());
+    }
+}
+
+/// A film without a clock: every action is a moment later than the one before.
+#[derive(Debug)]
+pub struct Steps(Film, u32);
+
+impl Steps {
+    /// A film of so many sites.
+    pub fn new(sites: usize) -> Self {
+        let names = SiteId::all(sites).map(|site| site.to_string()).collect();
+        Self(Film::new(names, false), 0)
+    }
+
+    /// The diagram of all that was seen.
+    pub fn develop(self) -> Diagram {
+        self.0.develop(f64::from(self.1) + 1.0)
+    }
+}
+
+impl Spectator for Steps {
+    fn see<P: Subject>(&mut self, _: usize, event: &Event<'_, P>) {
+        let begins = match event {
+            // What a site tells itself is part of what it does.
+            Event::Receives { from, to, .. } => from != to,
+            Event::Sends { .. }
+            | Event::Arms(..)
+            | Event::Enters(..)
+            | Event::Loses(..)
+            | Event::Ignores(..) => false,
+            _ => true,
+        };
+        self.1 += u32::from(begins);
+        self.0.see(f64::from(self.1), event);
     }
 }

@@ -15,7 +15,7 @@ mod figure;
 pub use algorithm::{Algorithm, Desk, EVERYBODY, Place};
 pub use baseline::{Baseline, Sealed};
 pub use catalogue::{All, BASELINES, protocols, visit};
-pub use diagram::{Arrow, Diagram, Film, Moment, Span, Standing, Stay};
+pub use diagram::{Arrow, Diagram, Fate, Film, Moment, Span, Standing, Stay, Steps};
 pub use experiment::{
     Axis, EXPERIMENTS, Experiment, Finding, Line, Plot, Row, Settings, Sink, Verdict,
 };

@@ -1,6 +1,6 @@
 //! Histories that are drawn show what happened.
 
-use quorate_lab::{Diagram, EXPERIMENTS, Finding, Settings, Standing};
+use quorate_lab::{Arrow, Diagram, EXPERIMENTS, Fate, Finding, Settings, Standing};
 
 fn stories() -> Vec<Diagram> {
     let stories = EXPERIMENTS.into_iter().find(|experiment| experiment.name == "stories");
@@ -36,7 +36,7 @@ fn a_hand_over_takes_2t_by_way_of_an_arbiter_and_t_without() {
         let story = story(name);
         let [span] = &story.spans[..] else { panic!("one time is marked") };
         assert_eq!(span.label, label, "{name}");
-        let meanwhile = |arrow: &&quorate_lab::Arrow| {
+        let meanwhile = |arrow: &&Arrow| {
             (span.from..span.until).contains(&arrow.sent) && kinds.contains(&arrow.kind)
         };
         assert_eq!(story.arrows.iter().filter(meanwhile).count(), 2, "{name}");
@@ -64,7 +64,10 @@ fn who_waits_makes_a_new_token_when_the_holder_is_gone() {
     let down = story.stays.iter().find(|stay| stay.standing == Standing::Down).unwrap();
     assert_eq!((down.site, down.from), (0, 2.0));
     assert!(story.moments.iter().any(|moment| moment.site == 1 && moment.what == "t1 runs out"));
-    assert!(story.arrows.iter().any(|arrow| arrow.lost && arrow.to == 0), "nobody is there");
+    assert!(
+        story.arrows.iter().any(|arrow| arrow.fate == Fate::Lost && arrow.to == 0),
+        "nobody is there"
+    );
     for kind in ["prepare", "promise", "new_epoch"] {
         assert!(story.messages(&[kind]) > 0, "{kind}");
     }

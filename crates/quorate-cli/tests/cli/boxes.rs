@@ -4,7 +4,10 @@
 //! rather too wide, and as high as letters with descenders are in common fonts: from two thirds
 //! of the font's size above its middle to half of it below.
 
-use quorate_lab::{Axis, Palette, Plot, text_width};
+use std::fs;
+
+use quorate_lab::{All, Axis, Palette, Plot, Steps, text_width};
+use quorate_sim::script::Script;
 
 use crate::report::PAGE;
 
@@ -119,6 +122,23 @@ fn no_text_of_the_report_overlaps_or_is_cut() {
         assert!(texts(svg).len() > 4, "{title} has text");
         assert_eq!(faults(svg), [""; 0], "{title}");
     }
+}
+
+#[test]
+fn every_story_can_be_drawn() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let folders = fs::read_dir(folder).expect("there are scenarios").map(|folder| folder.unwrap());
+    let mut drawn = 0;
+    for file in folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap()) {
+        let path = file.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let story = Script::parse_with(All, &text).unwrap();
+        let mut film = Steps::new(story.cluster().n);
+        story.watch(|_| (), &mut film).unwrap();
+        assert_eq!(faults(&film.develop().svg()), [""; 0], "{}", path.display());
+        drawn += 1;
+    }
+    assert!(drawn > 100, "{drawn} stories");
 }
 
 /// A plot of lines that all end in one point, on axes of either kind.

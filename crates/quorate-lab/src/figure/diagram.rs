@@ -6,9 +6,11 @@ use super::canvas::{Canvas, Ink, Point, Side, drawn};
 use super::crowd::Crowd;
 use super::pen::{BLUE, GREEN, ORANGE, PURPLE};
 use super::text::{SIZE, text_width};
-use crate::{Arrow, Diagram, Moment, Span, Standing, Stay};
+use crate::{Arrow, Diagram, Fate, Moment, Span, Standing, Stay};
 
 const WIDTH: f64 = 520.0;
+/// How far apart lines are at least; many sites make a wide diagram.
+const LANE: f64 = 110.0;
 /// Where the first line begins, below the names of the sites.
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 12.0;
@@ -18,6 +20,9 @@ const RIGHT: f64 = 84.0;
 /// How long a T is, if all names of messages find room; and at most.
 const UNIT: f64 = 44.0;
 const UNIT_MAX: f64 = 84.0;
+/// The same for a step, where only the order counts.
+const STEP: f64 = 20.0;
+const STEP_MAX: f64 = 44.0;
 /// Half the width of the bar of a caller that waits or is inside.
 const BAR: f64 = 4.0;
 /// Where along an arrow its name may stand, the best place first.
@@ -25,15 +30,16 @@ const PLACES: [f64; 9] = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
 
 impl Diagram {
     /// The diagram as an SVG element. A solid bar is a caller inside, a hollow one a caller that
-    /// waits; a site that is down has a dashed line; a cross ends what never arrives.
+    /// waits; a site that is down has a dashed line; a cross ends what
+    /// never arrives, and what was not seen again fades away.
     pub fn svg(&self) -> String {
-        let mut unit = UNIT;
+        let (mut unit, most) = if self.timed { (UNIT, UNIT_MAX) } else { (STEP, STEP_MAX) };
         loop {
             let drawing = Drawing::of(self, unit);
             let all = drawing.names.iter().all(|name| name.at.is_some());
-            if all || unit >= UNIT_MAX {
+            if all || unit >= most {
                 let height = TOP + self.end * unit + BOTTOM;
-                return drawn((WIDTH, height), |canvas| drawing.draw(canvas));
+                return drawn((drawing.width, height), |canvas| drawing.draw(canvas));
             }
             unit += 8.0;
         }
@@ -49,13 +55,16 @@ struct Name<'a> {
 
 struct Drawing<'a> {
     diagram: &'a Diagram,
+    width: f64,
     unit: f64,
     names: Vec<Name<'a>>,
 }
 
 impl<'a> Drawing<'a> {
     fn of(diagram: &'a Diagram, unit: f64) -> Self {
-        let mut drawing = Self { diagram, unit, names: together(&diagram.arrows) };
+        let gaps = diagram.sites.len().saturating_sub(1) as f64;
+        let width = WIDTH.max(LEFT + gaps * LANE + RIGHT);
+        let mut drawing = Self { diagram, width, unit, names: together(&diagram.arrows) };
         let mut crowd = Crowd::default();
         for moment in &diagram.moments {
             let (at, side) = drawing.moment(moment);
@@ -83,7 +92,7 @@ impl<'a> Drawing<'a> {
 
     fn across(&self, site: usize) -> f64 {
         let gaps = self.diagram.sites.len().saturating_sub(1).max(1) as f64;
-        LEFT + site as f64 * (WIDTH - LEFT - RIGHT) / gaps
+        LEFT + site as f64 * (self.width - LEFT - RIGHT) / gaps
     }
 
     /// Whether text around this place covers no line of a site.
@@ -97,14 +106,19 @@ impl<'a> Drawing<'a> {
         TOP + at * self.unit
     }
 
-    /// From one line or the edge of its bar to another; what is lost ends on the way.
+    /// From one line or the edge of its bar to another; what does not arrive ends on the way.
     fn ends(&self, arrow: &Arrow) -> (Point, Point) {
         let (from, to) = (self.across(arrow.from), self.across(arrow.to));
         let side = (to - from).signum();
         let start = from + side * self.edge(arrow.from, arrow.sent);
         let end = to - side * self.edge(arrow.to, arrow.arrives);
         let (start, end) = ((start, self.down(arrow.sent)), (end, self.down(arrow.arrives)));
-        (start, if arrow.lost { between(start, end, 0.6) } else { end })
+        let end = match arrow.fate {
+            Fate::Arrived => end,
+            Fate::Lost => between(start, end, 0.6),
+            Fate::UnderWay => between(start, end, 0.4),
+        };
+        (start, end)
     }
 
     /// How far the line of a site reaches to either side.
@@ -117,11 +131,11 @@ impl<'a> Drawing<'a> {
         if self.diagram.stays.iter().any(barred) { BAR } else { 0.0 }
     }
 
-    /// What happens at the last site is written on its left, where there is room.
+    /// On the right, but for the last site and what would not fit there.
     fn moment(&self, moment: &Moment) -> (Point, Side) {
         let (across, down) = (self.across(moment.site), self.down(moment.at));
-        let last = moment.site + 1 == self.diagram.sites.len();
-        if last && moment.site > 0 {
+        let last = moment.site > 0 && moment.site + 1 == self.diagram.sites.len();
+        if last || across + 16.0 + text_width(&moment.what, SIZE) > self.width {
             ((across - 12.0, down), Side::Left)
         } else {
             ((across + 12.0, down), Side::Right)
@@ -129,7 +143,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn span(&self, span: &Span) -> (Point, Point) {
-        let across = WIDTH - RIGHT + 30.0;
+        let across = self.width - RIGHT + 30.0;
         ((across, self.down(span.from)), (across, self.down(span.until)))
     }
 
@@ -164,7 +178,7 @@ impl<'a> Drawing<'a> {
         let marks = (0..).map(f64::from).take_while(|at| *at <= self.diagram.end);
         for at in marks {
             let down = self.down(at);
-            canvas.path(&[(LEFT - 34.0, down), (WIDTH - RIGHT + 34.0, down)], Ink::FAINT);
+            canvas.path(&[(LEFT - 34.0, down), (self.width - RIGHT + 34.0, down)], Ink::FAINT);
             let text = match at {
                 0.0 => "0".to_owned(),
                 1.0 => "T".to_owned(),
@@ -212,16 +226,12 @@ impl<'a> Drawing<'a> {
     fn arrow(&self, canvas: &Canvas<'_>, arrow: &Arrow) {
         let (from, to) = self.ends(arrow);
         let ink = Ink::new(colour(arrow.kind), 1);
-        canvas.path(&[from, to], ink);
-        if arrow.lost {
-            return cross(canvas, to, Ink { width: 2, ..ink });
+        match arrow.fate {
+            Fate::UnderWay => return canvas.dashes(&[from, to], ink),
+            Fate::Lost => cross(canvas, to, Ink { width: 2, ..ink }),
+            Fate::Arrived => head(canvas, from, to, ink),
         }
-        let (along, up) = (to.0 - from.0, to.1 - from.1);
-        let length = along.hypot(up).max(1.0);
-        let (along, up) = (along / length, up / length);
-        let back = (to.0 - 9.0 * along, to.1 - 9.0 * up);
-        let corner = |side: f64| (back.0 - side * 4.0 * up, back.1 + side * 4.0 * along);
-        canvas.patch(&[to, corner(1.0), corner(-1.0)], ink);
+        canvas.path(&[from, to], ink);
     }
 
     fn mark(&self, canvas: &Canvas<'_>, span: &Span) {
@@ -241,8 +251,8 @@ fn together(arrows: &[Arrow]) -> Vec<Name<'_>> {
     let mut names: Vec<Name<'_>> = Vec::new();
     for arrow in arrows {
         let same = |name: &&mut Name<'_>| {
-            let Arrow { from, to, sent, arrives, lost, .. } = name.arrow;
-            (from, to, lost) == (&arrow.from, &arrow.to, &arrow.lost)
+            let Arrow { from, to, sent, arrives, fate, .. } = name.arrow;
+            (from, to, fate) == (&arrow.from, &arrow.to, &arrow.fate)
                 && (sent, arrives) == (&arrow.sent, &arrow.arrives)
         };
         match names.iter_mut().find(same) {
@@ -261,6 +271,16 @@ fn colour(kind: &str) -> RGBColor {
         "fail" | "failed" | "nack" | "cancel" | "inquire" => ORANGE,
         _ => PURPLE,
     }
+}
+
+/// The head of an arrow.
+fn head(canvas: &Canvas<'_>, from: Point, to: Point, ink: Ink) {
+    let (along, up) = (to.0 - from.0, to.1 - from.1);
+    let length = along.hypot(up).max(1.0);
+    let (along, up) = (along / length, up / length);
+    let back = (to.0 - 9.0 * along, to.1 - 9.0 * up);
+    let corner = |side: f64| (back.0 - side * 4.0 * up, back.1 + side * 4.0 * along);
+    canvas.patch(&[to, corner(1.0), corner(-1.0)], ink);
 }
 
 fn cross(canvas: &Canvas<'_>, (x, y): Point, ink: Ink) {
