@@ -5,6 +5,8 @@ mod groups;
 mod handover;
 mod measure;
 mod plot;
+mod pool;
+mod quorums;
 mod roles;
 mod table1;
 mod token;
@@ -45,7 +47,7 @@ impl Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 5] = [
+pub const EXPERIMENTS: [Experiment; 7] = [
     Experiment {
         name: "groups",
         about: "Manabe & Park 2004: how many are inside together, and what it costs",
@@ -55,6 +57,16 @@ pub const EXPERIMENTS: [Experiment; 5] = [
         name: "handover",
         about: "Cao & Singhal 2001, sections 5.2 and 5.3: the delay between two holders",
         run: handover::run,
+    },
+    Experiment {
+        name: "pool",
+        about: "Manabe & Tajima: sizes of quorums for h of k units, and what they save",
+        run: pool::run,
+    },
+    Experiment {
+        name: "quorums",
+        about: "the catalogue of quorum systems: size, load, availability",
+        run: quorums::run,
     },
     Experiment {
         name: "roles",
