@@ -6,6 +6,8 @@ mod handover;
 mod headline;
 mod measure;
 mod plot;
+mod pool;
+mod quorums;
 mod roles;
 mod stories;
 mod table1;
@@ -52,7 +54,7 @@ impl Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 6] = [
+pub const EXPERIMENTS: [Experiment; 8] = [
     Experiment {
         name: "groups",
         about: "Manabe & Park 2004: how many are inside together, and what it costs",
@@ -62,6 +64,16 @@ pub const EXPERIMENTS: [Experiment; 6] = [
         name: "handover",
         about: "Cao & Singhal 2001, sections 5.2 and 5.3: the delay between two holders",
         run: handover::run,
+    },
+    Experiment {
+        name: "pool",
+        about: "Manabe & Tajima: sizes of quorums for h of k units, and what they save",
+        run: pool::run,
+    },
+    Experiment {
+        name: "quorums",
+        about: "the catalogue of quorum systems: size, load, availability",
+        run: quorums::run,
     },
     Experiment {
         name: "roles",
