@@ -95,7 +95,7 @@ fn verdicts(outcome: &Outcome) -> String {
 }
 
 fn section(outcome: &Outcome, seed: u64) -> String {
-    let (name, about) = (outcome.experiment.name, escaped(outcome.experiment.about));
+    let (name, about) = (outcome.experiment.name, sentence(outcome.experiment.about));
     let (headlines, figures) = (headlines(outcome), figures(outcome, seed));
     let table = table(&outcome.rows);
     let table = match outcome.rows.len() {
@@ -107,9 +107,16 @@ fn section(outcome: &Outcome, seed: u64) -> String {
         _ => table,
     };
     format!(
-        "<section id=\"{name}\">\n<h2>{name}</h2>\n<p>{about}.</p>\n\
+        "<section id=\"{name}\">\n<h2>{name}</h2>\n<p>{about}</p>\n\
          {headlines}{figures}{table}</section>\n"
     )
+}
+
+/// With a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
+    escaped(&format!("{}{}.", first.collect::<String>(), rest.as_str()))
 }
 
 fn headlines(outcome: &Outcome) -> String {

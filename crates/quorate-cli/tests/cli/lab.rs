@@ -1,5 +1,7 @@
 //! `quorate lab`: experiments, for people and machines.
 
+use quorate_lab::EXPERIMENTS;
+
 use crate::tools::quorate;
 
 const KEYS: [&str; 8] =
@@ -57,7 +59,8 @@ fn several_experiments_are_made_one_after_the_other_each_once() {
 
 #[test]
 fn what_is_no_experiment_is_refused() {
-    let words = ["unknown experiment `table2`", "handover, table1", "or all"];
+    let known = EXPERIMENTS.map(|experiment| experiment.name).join(", ");
+    let words = ["unknown experiment `table2`", &known, "or all"];
     quorate("lab run table2").refused(&words);
     quorate("lab run table1 table2").refused(&words);
     quorate("lab run").refused(&["EXPERIMENT"]);

@@ -82,7 +82,7 @@ pub const EXPERIMENTS: [Experiment; 8] = [
     },
     Experiment {
         name: "stories",
-        about: "Short histories, drawn: hand-overs, a session with followers, a lost token",
+        about: "short histories, drawn: hand-overs, a session with followers, a lost token",
         run: stories::run,
     },
     Experiment {

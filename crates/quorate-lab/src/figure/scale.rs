@@ -69,7 +69,7 @@ fn steps(range: &Range<f64>, least_step: f64) -> Vec<f64> {
     within(range, step)
 }
 
-/// Powers of ten; where they are few, also twice and five times them.
+/// Powers of ten; where they are few, also twice and five times them, or any round numbers.
 fn powers(range: &Range<f64>) -> Vec<f64> {
     let tens = within(range, 1.0);
     if tens.len() > TICKS_MAX {
@@ -83,7 +83,12 @@ fn powers(range: &Range<f64>) -> Vec<f64> {
     let last = range.end.ceil();
     let decades = (0..).map(|n| first + f64::from(n)).take_while(|at| *at <= last);
     let fine = decades.flat_map(|at| [1.0_f64, 2.0, 5.0].map(|part| at + part.log10()));
-    fine.filter(|at| range.contains(at)).collect()
+    let fine: Vec<f64> = fine.filter(|at| range.contains(at)).collect();
+    if fine.len() > 2 {
+        return fine;
+    }
+    let values = 10_f64.powf(range.start)..10_f64.powf(range.end);
+    steps(&values, 0.0).into_iter().map(f64::log10).collect()
 }
 
 /// The multiples of `step` in `range`.
@@ -109,6 +114,11 @@ mod tests {
         assert_eq!(named(&Axis::even("x"), &[9.0, 100.0]), ["0", "20", "40", "60", "80", "100"]);
         assert_eq!(named(&Axis::powers("x"), &[0.01, 10.0]), ["0.01", "0.1", "1", "10"]);
         assert_eq!(named(&Axis::powers("x"), &[4.0, 80.0]), ["5", "10", "20", "50"]);
+    }
+
+    #[test]
+    fn a_short_scale_has_more_than_one_tick() {
+        assert_eq!(named(&Axis::powers("x"), &[0.3, 0.7]), ["0.3", "0.4", "0.5", "0.6", "0.7"]);
     }
 
     #[test]
