@@ -35,6 +35,9 @@ pub(crate) struct Run {
     /// Only small clusters
     #[arg(long)]
     quick: bool,
+    /// Also how fast this machine simulates: rows that are never twice the same
+    #[arg(long)]
+    clock: bool,
     /// Answers in JSON, one row a line
     #[arg(long)]
     json: bool,
@@ -72,7 +75,7 @@ fn list() -> Answer {
 impl Run {
     fn run(&self) -> Answer {
         let experiment = self.experiment()?;
-        let settings = Settings { seed: self.seed, quick: self.quick };
+        let settings = Settings { seed: self.seed, quick: self.quick, clock: self.clock };
         let (measured, mut rows) = (AtomicU64::new(0), Vec::new());
         let progress = || measured.load(Ordering::Relaxed);
         shown(Goal::Unknown, "measured", progress, || {

@@ -8,7 +8,7 @@ const KEYS: [&str; 7] = ["name", "claim", "condition", "measured", "unit", "verd
 fn the_list_names_experiments_and_baselines() {
     let done = quorate("lab list");
     assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
-    for name in ["table1", "handover", "maekawa", "joung"] {
+    for name in ["errata", "table1", "handover", "maekawa", "joung"] {
         assert!(done.out.contains(name), "{}", done.out);
     }
 }
@@ -41,6 +41,6 @@ fn the_same_seed_gives_the_same_bytes() {
 
 #[test]
 fn what_is_no_experiment_is_refused() {
-    quorate("lab run table2").refused(&["unknown experiment `table2`", "handover, table1"]);
+    quorate("lab run table2").refused(&["unknown experiment `table2`", "groups, handover"]);
     quorate("lab run table1 --json --csv").refused(&["--csv"]);
 }

@@ -1,6 +1,7 @@
 //! Experiments: what a paper claims, under which condition, and what was measured.
 
 mod claim;
+mod errata;
 mod groups;
 mod handover;
 mod measure;
@@ -8,6 +9,7 @@ mod plot;
 mod pool;
 mod quorums;
 mod roles;
+mod scale;
 mod table1;
 mod token;
 
@@ -47,7 +49,12 @@ impl Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 7] = [
+pub const EXPERIMENTS: [Experiment; 9] = [
+    Experiment {
+        name: "errata",
+        about: "five papers as printed: the shortest schedule that breaks what they claim",
+        run: errata::run,
+    },
     Experiment {
         name: "groups",
         about: "Manabe & Park 2004: how many are inside together, and what it costs",
@@ -74,6 +81,11 @@ pub const EXPERIMENTS: [Experiment; 7] = [
         run: roles::run,
     },
     Experiment {
+        name: "scale",
+        about: "the mutex with up to 10,000 sites: messages, delay, and the law of growth",
+        run: scale::run,
+    },
+    Experiment {
         name: "table1",
         about: "Cao & Singhal 2001, table 1: messages and delay of nine algorithms, as N grows",
         run: table1::run,
@@ -92,6 +104,8 @@ pub struct Settings {
     pub seed: u64,
     /// Only the small sizes.
     pub quick: bool,
+    /// Whether to measure also what a clock on the wall says, which is never twice the same.
+    pub clock: bool,
 }
 
 /// One claim, and what was measured.
