@@ -28,22 +28,39 @@ struct Case<P: Subject> {
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let condition = "breadth first; each delivery, claim, exit or fault is an action";
     let number = Axis::even("errata of a paper, the shortest first");
-    let mut plot = Plot::new("How soon it breaks", condition, number, Axis::even("actions"));
-    search(settings, "mutex", mutex::cases(), sink, &mut plot);
-    search(settings, "group", group::cases(), sink, &mut plot);
-    search(settings, "pool", pool::cases(), sink, &mut plot);
-    search(settings, "role", role::cases(), sink, &mut plot);
-    search(settings, "token", token::cases(), sink, &mut plot);
+    let mut plot = Plot::new("How soon each breaks", condition, number, Axis::even("actions"));
+    let mut lengths = Vec::new();
+    let mut add = |protocol: &str, mut steps: Vec<u32>| {
+        steps.sort_unstable();
+        for (number, steps) in (1..).zip(&steps) {
+            plot.measured(protocol, f64::from(number), f64::from(*steps));
+        }
+        lengths.append(&mut steps);
+    };
+    add("mutex", search(settings, "mutex", mutex::cases(), sink));
+    add("group", search(settings, "group", group::cases(), sink));
+    add("pool", search(settings, "pool", pool::cases(), sink));
+    add("role", search(settings, "role", role::cases(), sink));
+    add("token", search(settings, "token", token::cases(), sink));
+    sink(Finding::Plot(plot));
+    let (actions, errata) = (Axis::even("actions"), Axis::even("errata"));
+    let mut plot = Plot::new("How many break within so many actions", condition, actions, errata);
+    lengths.sort_unstable();
+    for (at, steps) in lengths.iter().enumerate() {
+        if lengths.get(at + 1) != Some(steps) {
+            plot.measured("all papers", f64::from(*steps), (at + 1) as f64);
+        }
+    }
     sink(Finding::Plot(plot));
 }
 
+/// Searches each space, and tells how many actions each needs to break.
 fn search<P: Subject>(
     settings: Settings,
     protocol: &str,
     cases: Vec<Case<P>>,
     sink: Sink<'_>,
-    plot: &mut Plot,
-) {
+) -> Vec<u32> {
     let mut lengths = Vec::new();
     for case in cases.into_iter().filter(|case| !(settings.quick && case.long)) {
         let report = check(&case.space, &Limits { threads: 1, ..Limits::default() });
@@ -51,17 +68,15 @@ fn search<P: Subject>(
             Some((breach, trace)) => (breach.property, trace.actions.len()),
             None => ("nothing", 0),
         };
+        let steps = u32::try_from(steps).expect("a short schedule");
         let name = format!("{protocol} {}: {property} breaks", case.name);
         let condition =
             format!("quorate check {protocol} --option undo={} {}", case.name, case.command);
-        let measured = (steps as f64, "actions");
+        let measured = (f64::from(steps), "actions");
         sink(claim(property).beside(name, condition, measured, case.printed));
         lengths.push(steps);
     }
-    lengths.sort_unstable();
-    for (number, steps) in (1..).zip(lengths) {
-        plot.measured(protocol, f64::from(number), steps as f64);
-    }
+    lengths
 }
 
 /// What the paper claims that a property stands for.
