@@ -26,6 +26,7 @@ pub(crate) enum Lab {
 /// the same; `refuted` of a bound that was broken. The same seed gives the same answer.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "a command's flags are switches")]
 pub(crate) struct Run {
     /// Which experiment, as `quorate lab list` names it
     experiment: String,
