@@ -5,11 +5,14 @@ use quorate_lab::{Arrow, Diagram, EXPERIMENTS, Fate, Finding, Settings, Standing
 fn stories() -> Vec<Diagram> {
     let stories = EXPERIMENTS.into_iter().find(|experiment| experiment.name == "stories");
     let mut diagrams = Vec::new();
-    stories.expect("it exists").run(Settings { seed: 1, quick: true }, &mut |finding| {
-        if let Finding::Diagram(diagram) = finding {
-            diagrams.push(diagram);
-        }
-    });
+    stories.expect("it exists").run(
+        Settings { seed: 1, quick: true, clock: false },
+        &mut |finding| {
+            if let Finding::Diagram(diagram) = finding {
+                diagrams.push(diagram);
+            }
+        },
+    );
     diagrams
 }
 

@@ -11,7 +11,7 @@ const KEYS: [&str; 8] =
 fn the_list_names_experiments_and_baselines() {
     let done = quorate("lab list");
     assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
-    for name in ["table1", "handover", "maekawa", "joung"] {
+    for name in ["errata", "table1", "handover", "maekawa", "joung"] {
         assert!(done.out.contains(name), "{}", done.out);
     }
 }
@@ -65,4 +65,5 @@ fn what_is_no_experiment_is_refused() {
     quorate("lab run table1 table2").refused(&words);
     quorate("lab run").refused(&["EXPERIMENT"]);
     quorate("lab run table1 --json --csv").refused(&["--csv"]);
+    quorate("lab run table1 --clock --html page.html").refused(&["--clock"]);
 }

@@ -19,6 +19,8 @@ enum Sense {
     AtMost,
     /// It is no less.
     AtLeast,
+    /// It does not happen.
+    Never,
     /// It is something up to this.
     UpTo(f64),
 }
@@ -26,8 +28,8 @@ enum Sense {
 /// How far the last digits of a sum may be off.
 const DIGITS: f64 = 1e-9;
 
-/// How far chance may push a figure out of its range.
-const CHANCE: f64 = 0.02;
+/// How far chance may push an average, or a figure out of its range, as a share of it.
+const CHANCE: f64 = 0.05;
 
 impl Claim {
     /// A claim that leaves nothing to chance.
@@ -37,7 +39,7 @@ impl Claim {
 
     /// A claim of an average over sites in no particular order.
     pub(super) fn average(text: &'static str, value: f64) -> Self {
-        Self { text, value, sense: Sense::Is(0.05) }
+        Self { text, value, sense: Sense::Is(CHANCE) }
     }
 
     /// A bound: more than this refutes it.
@@ -48,6 +50,11 @@ impl Claim {
     /// A bound from below.
     pub(super) fn at_least(text: &'static str, value: f64) -> Self {
         Self { text, value, sense: Sense::AtLeast }
+    }
+
+    /// A claim that something always holds, beside how soon it is seen not to: 0 if it is not seen.
+    pub(super) fn never(text: &'static str) -> Self {
+        Self { text, value: 0.0, sense: Sense::Never }
     }
 
     /// A claim of a figure between two others.
@@ -79,14 +86,14 @@ impl Claim {
         let share = |share: f64| share * self.value.abs().max(DIGITS);
         let holds = match self.sense {
             Sense::Is(chance) => over.abs() <= share(chance),
-            Sense::AtMost => over <= share(DIGITS),
+            Sense::AtMost | Sense::Never => over <= share(DIGITS),
             Sense::AtLeast => over >= -share(DIGITS),
             Sense::UpTo(high) => over >= -share(CHANCE) && measured <= high + share(CHANCE),
         };
         match self.sense {
             _ if holds => Verdict::Holds,
             Sense::Is(_) | Sense::UpTo(_) => Verdict::Differs,
-            Sense::AtMost | Sense::AtLeast => Verdict::Refuted,
+            Sense::AtMost | Sense::AtLeast | Sense::Never => Verdict::Refuted,
         }
     }
 
@@ -97,6 +104,7 @@ impl Claim {
             Sense::Is(_) => "",
             Sense::AtMost => "at most ",
             Sense::AtLeast => "at least ",
+            Sense::Never => return self.text.to_owned(),
             Sense::UpTo(high) => return format!("{value} to {}", rounded(high)),
         };
         match self.text {
@@ -123,14 +131,14 @@ mod tests {
         let claim = Claim::at_most("N", 9.0);
         let verdicts = [0.0, 9.0, 9.001].map(|measured| claim.verdict(measured));
         assert_eq!(verdicts, [Verdict::Holds, Verdict::Holds, Verdict::Refuted]);
-        assert_eq!(Claim::at_most("never", 0.0).verdict(0.0), Verdict::Holds);
-        assert_eq!(Claim::at_most("never", 0.0).verdict(1.0), Verdict::Refuted);
+        assert_eq!(Claim::never("exclusion").verdict(0.0), Verdict::Holds);
+        assert_eq!(Claim::never("exclusion").verdict(6.0), Verdict::Refuted);
     }
 
     #[test]
     fn a_figure_lies_between_two_others() {
         let claim = Claim::between(1.09, 1.18);
-        let verdicts = [1.08, 1.19, 1.06, 1.21].map(|measured| claim.verdict(measured));
+        let verdicts = [1.04, 1.23, 1.03, 1.24].map(|measured| claim.verdict(measured));
         assert_eq!(verdicts, [Verdict::Holds, Verdict::Holds, Verdict::Differs, Verdict::Differs]);
         assert_eq!(Claim::at_least("some", 1.0).verdict(1.0), Verdict::Holds);
         assert_eq!(Claim::at_least("some", 1.0).verdict(0.0), Verdict::Refuted);
@@ -141,6 +149,7 @@ mod tests {
         assert_eq!(Claim::exact("log N", 2.0_f64.sqrt()).spelt(), "log N = 1.414");
         assert_eq!(Claim::exact("4", 4.0).spelt(), "4");
         assert_eq!(Claim::at_most("n + 1", 5.0).spelt(), "at most n + 1 = 5");
+        assert_eq!(Claim::never("exclusion").spelt(), "exclusion");
         assert_eq!(Claim::at_least("", 1.0).spelt(), "at least 1");
         assert_eq!(Claim::between(1.09, 1.18).spelt(), "1.09 to 1.18");
         assert_eq!(Claim::exact("", 0.000_891_2).spelt(), "0.000891");

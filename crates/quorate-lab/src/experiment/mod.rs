@@ -1,6 +1,7 @@
 //! Experiments: what a paper claims, under which condition, and what was measured.
 
 mod claim;
+mod errata;
 mod groups;
 mod handover;
 mod headline;
@@ -9,6 +10,7 @@ mod plot;
 mod pool;
 mod quorums;
 mod roles;
+mod scale;
 mod stories;
 mod table1;
 mod token;
@@ -54,7 +56,12 @@ impl Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 8] = [
+pub const EXPERIMENTS: [Experiment; 10] = [
+    Experiment {
+        name: "errata",
+        about: "five papers as printed: the shortest schedule that breaks what they claim",
+        run: errata::run,
+    },
     Experiment {
         name: "groups",
         about: "Manabe & Park 2004: how many are inside together, and what it costs",
@@ -81,6 +88,11 @@ pub const EXPERIMENTS: [Experiment; 8] = [
         run: roles::run,
     },
     Experiment {
+        name: "scale",
+        about: "the mutex with up to 10,000 sites: messages, delay, and the law of growth",
+        run: scale::run,
+    },
+    Experiment {
         name: "stories",
         about: "short histories, drawn: hand-overs, a session with followers, a lost token",
         run: stories::run,
@@ -104,6 +116,8 @@ pub struct Settings {
     pub seed: u64,
     /// Only the small sizes.
     pub quick: bool,
+    /// Whether to measure also what a clock on the wall says, which is never twice the same.
+    pub clock: bool,
 }
 
 /// One claim, and what was measured.

@@ -38,7 +38,9 @@ const CLUSTERS: [(usize, usize); 5] = [(9, 3), (16, 3), (16, 4), (31, 3), (64, 3
 /// Sizes, then messages and units in use of a mix of requests.
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let mut plots = plots(settings);
-    SIZES.into_iter().for_each(|sizes| of_size(sizes, sink, &mut plots[0]));
+    for sizes in SIZES {
+        of_size(sizes, sink, &mut plots[0]);
+    }
     optimal(sink);
     let clusters = if settings.quick { &CLUSTERS[..2] } else { &CLUSTERS[..] };
     for &(n, k) in clusters {

@@ -49,7 +49,9 @@ const SIZES: [usize; 9] = [4, 7, 9, 13, 16, 25, 36, 64, 100];
 
 /// Every entry of the catalogue, then every construction as the number of sites grows.
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
-    CATALOGUE.iter().for_each(|entry| rows(entry, sink));
+    for entry in &CATALOGUE {
+        rows(entry, sink);
+    }
     let mut plots = plots();
     let sizes = if settings.quick { &SIZES[..6] } else { &SIZES[..] };
     for kind in Kind::all() {

@@ -83,15 +83,14 @@ fn compare(
     sink: Sink<'_>,
     plots: &mut [Plot; 4],
 ) {
-    let claims = claims(SITES, (groups, some), ASKS, settings.seed);
     let grid: Arc<dyn QuorumSystem> = build(Kind::Grid, SITES).expect("a grid of nine");
     let size = grid.max_size() as f64;
     let coterie = MGroup::Coterie(Arc::clone(&grid));
-    let older = worth::<Joung<false>>(settings, coterie, JoungOptions::default(), &claims);
+    let older = worth::<Joung<false>>(settings, &coterie, &JoungOptions::default(), (groups, some));
     let [arbitrary, most_waiting] = [Choice::Arbitrary, Choice::MostWaiting]
         .map(|choice| Options { choice, ..Options::default() })
-        .map(|options| worth::<GroupLock>(settings, Arc::clone(&grid), options, &claims));
-    let by_token = worth::<TokenLock>(settings, grid, token::Options::default(), &claims);
+        .map(|options| worth::<GroupLock>(settings, &grid, &options, (groups, some)));
+    let by_token = worth::<TokenLock>(settings, &grid, &token::Options::default(), (groups, some));
     let of = format!("{some} of {groups} groups");
     let mut row = |name: &str, what: &str, claim: Claimed, measured: (f64, &'static str)| {
         sink(claim.beside(format!("{name}, {of}: {what}"), condition(settings), measured, ""));
@@ -131,21 +130,22 @@ fn compare(
 
 fn worth<P: Subject<Claim = Claim>>(
     settings: Settings,
-    quorums: P::Quorums,
-    options: P::Options,
-    claims: &Claims<Claim>,
+    quorums: &P::Quorums,
+    options: &P::Options,
+    of: (usize, usize),
 ) -> Worth {
-    let plan = calm::<P>(quorums, options, claims.clone());
-    let plan = Plan {
-        requests: vec![ASKS; SITES],
-        think: Span::UpTo(2 * T),
-        inside: Span::UpTo(6 * T),
-        delay: Delay::Exponential,
-        ..plan
-    };
     let (mut sum, mut crowd) = (Tally::default(), Crowd::default());
     for seed in seeds(settings.seed, runs(settings)) {
+        let claims = claims(SITES, of, ASKS, seed);
+        let plan = Plan {
+            requests: vec![ASKS; SITES],
+            think: Span::UpTo(2 * T),
+            inside: Span::UpTo(6 * T),
+            delay: Delay::Exponential,
+            ..calm::<P>(quorums.clone(), options.clone(), claims)
+        };
         sum.add(&served(&plan, seed, &mut crowd));
+        crowd.rest();
     }
     Worth {
         concurrency: crowd.concurrency(),

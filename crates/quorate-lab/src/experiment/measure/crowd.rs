@@ -50,6 +50,11 @@ impl Crowd {
         self.waits.iter().copied().max().unwrap_or(0)
     }
 
+    /// The run is over, and the next one begins at the first tick again.
+    pub(in crate::experiment) fn rest(&mut self) {
+        self.since = Tick::ZERO;
+    }
+
     fn go_on(&mut self, now: Tick) {
         let ticks = now.0.saturating_sub(self.since.0);
         self.busy += if self.inside > 0 { ticks } else { 0 };

@@ -75,16 +75,24 @@ pub(in crate::experiment) fn light<P: Subject<Claim = ()>>(
     options: &P::Options,
     seed: u64,
 ) -> f64 {
-    let mut world = World::<P>::new(quorums, options);
-    let (mut meter, n) = (Meter(0), quorums.n());
     // A few rounds, until it no longer matters how everything began.
-    let (before, entries) = (5 * n, 30 * n);
-    let mut chance = Chance(seed);
+    light_of::<P>(quorums, options, seed, (5 * quorums.n(), 30 * quorums.n()))
+}
+
+/// The same of so many entries, after so many that do not count.
+pub(in crate::experiment) fn light_of<P: Subject<Claim = ()>>(
+    quorums: &P::Quorums,
+    options: &P::Options,
+    seed: u64,
+    (before, entries): (usize, usize),
+) -> f64 {
+    let mut world = World::<P>::new(quorums, options);
+    let (mut meter, mut chance) = (Meter(0), Chance(seed));
     for entry in 0..before + entries {
         if entry == before {
             meter.0 = 0;
         }
-        let site = SiteId::new(chance.below(n));
+        let site = SiteId::new(chance.below(quorums.n()));
         let claim = world.acquire(site, (), &mut meter).expect("every site may ask");
         settle(&mut world, &mut meter);
         world.release(site, claim, &mut meter).expect("who asks alone is let in");

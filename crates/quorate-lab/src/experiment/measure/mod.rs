@@ -9,7 +9,7 @@ use quorate_sim::{Claims, Order, Quorums, Slips, Subject};
 
 pub(super) use self::chance::Chance;
 pub(super) use self::crowd::Crowd;
-pub(super) use self::entry::{Heavy, heavy, light, uneven};
+pub(super) use self::entry::{Heavy, heavy, light, light_of, uneven};
 
 /// A plan of the papers' world: nothing goes wrong, every message takes T, channels keep the order,
 /// and whoever leaves asks again at once. So far nobody asks.

@@ -42,8 +42,7 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
 }
 
 fn plots() -> [Plot; 3] {
-    let condition =
-        "m groups, 3m processes that ask 6 times each, a third of them exclusive, 1 to 8T";
+    let condition = "m groups, 3m processes ask 6 times each, a third of it exclusive, for 1 to 8T";
     let plot = |title, y| Plot::new(title, condition, Axis::even("groups m"), Axis::even(y));
     [
         plot("Messages for an admission", "messages"),
@@ -54,8 +53,8 @@ fn plots() -> [Plot; 3] {
 
 fn condition(m: usize, q: u64, rest: &str) -> String {
     format!(
-        "{m} groups that are also arbiters, cyclic quorums of {q}, {} processes apart from them \
-         ask {ASKS} times each, a third of the claims exclusive, for 1 to 8T, {rest}",
+        "{m} groups that are also arbiters, cyclic quorums of {q}, {} processes apart from them, \
+         {ASKS} claims each, a third of them exclusive, for 1 to 8T, {rest}",
         CROWD * m
     )
 }

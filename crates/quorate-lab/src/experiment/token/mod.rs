@@ -23,6 +23,8 @@ use crate::baselines::SuzukiKasami;
 const GROUPS: usize = 3;
 /// How often each site asks.
 const ASKS: u32 = 12;
+/// How many runs make an average.
+const RUNS: u64 = 10;
 /// Numbers of sites.
 const SIZES: [usize; 4] = [4, 8, 16, 32];
 /// How long sites think at most, in T and for each site.
@@ -46,7 +48,7 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
 }
 
 fn plots() -> [Plot; 2] {
-    let condition = "3 groups, each site asks 12 times, inside for T, constant delays";
+    let condition = "3 groups, each site asks 12 times, inside for T, constant delays, 10 runs";
     let think = Axis::powers("think up to so many T for each site");
     let messages = || Axis::even("messages for an entry");
     [
@@ -119,7 +121,8 @@ fn loads(settings: Settings, n: usize, sink: Sink<'_>, plots: &mut [Plot; 2]) {
         };
         let most = if light { format!("{think} N") } else { "1".to_owned() };
         let condition = format!(
-            "3 groups, each site asks 12 times, think up to {most} T, inside for T, constant delays"
+            "3 groups, each site asks 12 times, think up to {most} T, inside for T, constant \
+             delays, {RUNS} runs"
         );
         let name = format!("N={n}: {load} load");
         sink(bound.beside(name, condition.clone(), (dynamic, "messages"), ""));
@@ -131,9 +134,14 @@ fn loads(settings: Settings, n: usize, sink: Sink<'_>, plots: &mut [Plot; 2]) {
     }
 }
 
-fn per_entry(plan: &Plan<TokenLock>, seed: u64) -> f64 {
-    let tally = served(plan, seed, &mut Unwatched);
-    share(tally.messages, tally.entries)
+/// Messages for an entry, in some runs.
+fn per_entry<P: Subject>(plan: &Plan<P>, seed: u64) -> f64 {
+    let (mut messages, mut entries) = (0, 0);
+    for seed in seeds(seed, RUNS) {
+        let tally = served(plan, seed, &mut Unwatched);
+        (messages, entries) = (messages + tally.messages, entries + tally.entries);
+    }
+    share(messages, entries)
 }
 
 /// The same of an algorithm that asks everybody, and knows no groups.
@@ -142,8 +150,7 @@ fn broadcast(n: usize, think: Span, seed: u64) -> f64 {
     let quorums = Baseline::<SuzukiKasami>::quorums(&shape, &[()]).expect("all sites");
     let claims = Claims::all(vec![()]);
     let plan = calm::<Baseline<SuzukiKasami>>(quorums, None, claims);
-    let tally = served(&Plan { requests: vec![ASKS; n], think, ..plan }, seed, &mut Unwatched);
-    share(tally.messages, tally.entries)
+    per_entry(&Plan { requests: vec![ASKS; n], think, ..plan }, seed)
 }
 
 /// Who has the token and asks alone.
