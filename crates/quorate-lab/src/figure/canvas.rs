@@ -69,6 +69,11 @@ impl Canvas<'_> {
         must(self.0.draw(&DashedPathElement::new(pixels(points), 5, 4, ink.stroke())));
     }
 
+    /// Joins points with dots.
+    pub(super) fn dots(&self, points: &[Point], ink: Ink) {
+        must(self.0.draw(&DashedPathElement::new(pixels(points), 1, 3, ink.stroke())));
+    }
+
     /// Fills what is between points.
     pub(super) fn patch(&self, points: &[Point], ink: Ink) {
         must(self.0.draw(&Polygon::new(pixels(points), ink.colour.mix(ink.cover).filled())));

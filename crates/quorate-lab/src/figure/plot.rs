@@ -134,8 +134,7 @@ impl Drawing<'_> {
         let at = self.frame.right + LEADERS;
         for (place, line) in self.plot.lines.iter().enumerate() {
             let (pen, level) = (self.palette.pen(&line.label), levels[place]);
-            let leader = Ink { cover: 0.5, ..Ink::new(pen.colour, 1) };
-            canvas.path(&[ends[place], (at - 18.0, level)], leader);
+            canvas.dots(&[ends[place], (at - 18.0, level)], Ink::new(pen.colour, 1));
             if line.claimed {
                 canvas.dashes(&[(at - 18.0, level), (at - 4.0, level)], Ink::new(pen.colour, 1));
             } else {
