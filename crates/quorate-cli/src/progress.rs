@@ -16,6 +16,8 @@ const BEAT: Duration = Duration::from_millis(100);
 pub(crate) enum Goal {
     /// There are so many to do.
     Of(u64),
+    /// The same, but some take much longer than others.
+    Uneven(u64),
     /// Nobody knows how many there are.
     Unknown,
 }
@@ -68,6 +70,9 @@ fn new_bar(goal: Goal, start: Instant) -> ProgressBar {
         Goal::Of(total) => {
             let form = "{bar:30.green} {human_pos} of {human_len} {msg}, {eta} left";
             (ProgressBar::new(total), form)
+        }
+        Goal::Uneven(total) => {
+            (ProgressBar::new(total), "{bar:30.green} {human_pos} of {human_len} {msg}, {elapsed}")
         }
         Goal::Unknown => (ProgressBar::new_spinner(), "{spinner} {human_pos} {msg}, {elapsed}"),
     };

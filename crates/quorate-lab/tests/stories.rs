@@ -77,3 +77,16 @@ fn who_waits_makes_a_new_token_when_the_holder_is_gone() {
     assert!(story.inside(1).next().unwrap().0 > down.from);
     assert!(story.inside(2).next().is_some(), "and the other is let in too");
 }
+
+#[test]
+fn every_message_has_its_name_in_the_picture() {
+    for story in stories() {
+        let svg = story.svg();
+        let texts = svg.split("<text ").skip(1).filter_map(|text| text.split_once('>'));
+        let names: Vec<&str> = texts.flat_map(|(_, text)| text.split(['\n', ','])).collect();
+        for arrow in &story.arrows {
+            let named = names.iter().filter(|name| name.trim() == arrow.kind).count();
+            assert_eq!(named, story.messages(&[arrow.kind]), "{}: {}", story.title, arrow.kind);
+        }
+    }
+}

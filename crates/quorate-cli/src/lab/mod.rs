@@ -118,7 +118,7 @@ impl Run {
             outcome
         };
         told(
-            Goal::Of(chosen.len() as u64),
+            Goal::Uneven(chosen.len() as u64),
             || format!("experiments, now {}", name()),
             || made.load(Ordering::Relaxed),
             || hushed(|| chosen.iter().map(one).collect()),

@@ -59,7 +59,7 @@ fn refuted(outcomes: &[Outcome]) -> String {
     let entry = |(name, row): (&str, &Row)| {
         let Row { name: what, claim, measured, unit, .. } = row;
         let words = escaped(&format!("{what}: claimed {claim}, measured {measured} {unit}"));
-        format!("<li><a href=\"#{name}\">{name}</a> {words}</li>\n")
+        format!("<li><b><a href=\"#{name}\">{name}</a></b> {words}</li>\n")
     };
     let all = rows(outcomes).filter(|(_, row)| row.verdict == Verdict::Refuted);
     let entries: Vec<String> = all.map(entry).collect();

@@ -30,8 +30,8 @@ const PLACES: [f64; 9] = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
 
 impl Diagram {
     /// The diagram as an SVG element. A solid bar is a caller inside, a hollow one a caller that
-    /// waits; a site that is down has a dashed line; a cross ends what
-    /// never arrives, and what was not seen again fades away.
+    /// waits; a site that is down has a dashed line; a cross ends what never arrives, and what was
+    /// not seen again fades away.
     pub fn svg(&self) -> String {
         let (mut unit, most) = if self.timed { (UNIT, UNIT_MAX) } else { (STEP, STEP_MAX) };
         loop {
