@@ -52,7 +52,8 @@ pub(crate) struct Run {
     /// Answers as comma-separated values
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// Writes a page with tables and figures into this file, and says only how many claims hold
+    /// Writes a page with tables and figures into this file; rows are then told only with --json
+    /// or --csv
     #[arg(long, value_name = "FILE", conflicts_with = "clock")]
     html: Option<String>,
 }
