@@ -131,8 +131,7 @@ fn messages(settings: Settings, (n, k): (usize, usize), sink: Sink<'_>, plot: &m
         let ((messages, bound), (of_plain, _)) = (cost(kind), cost(plain));
         let claim = Claimed::at_most(plain.name(), of_plain);
         let name = format!("{kind} n={n} k={k}: messages");
-        let note = if k == 2 { "for two units the cube gains nothing" } else { "" };
-        sink(claim.beside(name, condition(settings, 200), (messages, "messages"), note));
+        sink(claim.beside(name, condition(settings, 200), (messages, "messages"), ""));
         let claim = Claimed::at_most("(3h + 3)s in the mean", bound);
         let name = format!("{kind} n={n} k={k}: messages at most");
         sink(claim.beside(name, condition(settings, 200), (messages, "messages"), ""));

@@ -19,19 +19,24 @@ use crate::baselines::joung::{Joung, MGroup, Options as JoungOptions};
 
 /// How many sites ask, in a grid.
 const SITES: usize = 9;
+/// How many of them are in a quorum.
+const QUORUM: f64 = 5.0;
 /// How often each of them asks.
 const ASKS: u32 = 12;
 /// Numbers of groups, and how many of them a claim names.
 const GROUPS: [(usize, usize); 8] =
     [(1, 1), (2, 1), (4, 1), (8, 1), (3, 2), (6, 2), (8, 2), (8, 3)];
 
+/// Those of the quick form.
+const QUICK: [(usize, usize); 5] = [(1, 1), (4, 1), (8, 1), (3, 2), (8, 3)];
+
 /// Concurrency, waiting and messages; then needless waits; then the choice of a group.
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let mut plots = plots(settings);
-    for (groups, some) in GROUPS {
-        if !settings.quick || [(1, 1), (4, 1), (3, 2), (8, 3)].contains(&(groups, some)) {
-            compare(settings, (groups, some), sink, &mut plots);
-        }
+    for of in GROUPS.into_iter().filter(|of| !settings.quick || QUICK.contains(of)) {
+        let found = Found::of(settings, of);
+        found.tell(settings, of, sink);
+        found.draw(of, &mut plots);
     }
     needless::run(settings, sink);
     policy::run(settings, sink);
@@ -52,18 +57,17 @@ fn condition(settings: Settings) -> String {
     )
 }
 
-/// As the number of groups grows, with one group to a claim.
+/// As the number of groups grows, with one to a claim; and as claims name more of eight.
 fn plots(settings: Settings) -> [Plot; 4] {
     let condition = condition(settings);
-    let plot = |title: &str, y: &str| {
-        let title = format!("{title}, one group to a claim");
-        Plot::new(&title, &condition, Axis::even("groups"), Axis::even(y))
-    };
+    let plot =
+        |title: &str, x: &str, y: &str| Plot::new(title, &condition, Axis::even(x), Axis::even(y));
+    let (groups, some) = ("groups, one to a claim", "groups to a claim, of eight");
     [
-        plot("Inside together, while anybody is", "callers"),
-        plot("Waiting", "T"),
-        plot("Messages", "messages for an entry"),
-        plot("Sessions", "sessions in 1000 T"),
+        plot("Inside together, while anybody is", groups, "callers"),
+        plot("Messages", groups, "messages for an entry"),
+        plot("Inside together, if any of several groups will do", some, "callers"),
+        plot("Waiting, if any of several groups will do", some, "T"),
     ]
 }
 
@@ -77,52 +81,73 @@ struct Worth {
     joined: f64,
 }
 
-fn compare(
-    settings: Settings,
-    (groups, some): (usize, usize),
-    sink: Sink<'_>,
-    plots: &mut [Plot; 4],
-) {
-    let grid: Arc<dyn QuorumSystem> = build(Kind::Grid, SITES).expect("a grid of nine");
-    let size = grid.max_size() as f64;
-    let coterie = MGroup::Coterie(Arc::clone(&grid));
-    let older = worth::<Joung<false>>(settings, &coterie, &JoungOptions::default(), (groups, some));
-    let [arbitrary, most_waiting] = [Choice::Arbitrary, Choice::MostWaiting]
-        .map(|choice| Options { choice, ..Options::default() })
-        .map(|options| worth::<GroupLock>(settings, &grid, &options, (groups, some)));
-    let by_token = worth::<TokenLock>(settings, &grid, &token::Options::default(), (groups, some));
-    let of = format!("{some} of {groups} groups");
-    let mut row = |name: &str, what: &str, claim: Claimed, measured: (f64, &'static str)| {
-        sink(claim.beside(format!("{name}, {of}: {what}"), condition(settings), measured, ""));
-    };
-    // Who names one group has no choice.
-    let ours = [("group", arbitrary), ("group, most waiting", most_waiting)];
-    for (name, ours) in ours.into_iter().take(some.min(2)) {
-        let more = Claimed::at_least("joung", older.concurrency);
-        row(name, "inside together", more, (ours.concurrency, "callers"));
-        row(name, "waiting", Claimed::at_most("joung", older.wait), (ours.wait, "T"));
-        let bound = Claimed::at_most("9|Q|", 9.0 * size);
-        row(name, "messages", bound, (ours.messages, "messages"));
-        let fewer = Claimed::at_most("joung", older.sessions);
-        row(name, "sessions in 1000 T", fewer, (ours.sessions, "sessions"));
-        row(name, "join others", Claimed::at_least("joung", older.joined), (ours.joined, "%"));
+/// Four ways to lock the same groups.
+struct Found {
+    arbitrary: Worth,
+    most_waiting: Worth,
+    token: Worth,
+    joung: Worth,
+}
+
+impl Found {
+    fn of(settings: Settings, of: (usize, usize)) -> Self {
+        let grid: Arc<dyn QuorumSystem> = build(Kind::Grid, SITES).expect("a grid of nine");
+        let group = |choice| {
+            let options = Options { choice, ..Options::default() };
+            worth::<GroupLock>(settings, &grid, &options, of)
+        };
+        let coterie = MGroup::Coterie(Arc::clone(&grid));
+        Self {
+            arbitrary: group(Choice::Arbitrary),
+            most_waiting: group(Choice::MostWaiting),
+            token: worth::<TokenLock>(settings, &grid, &token::Options::default(), of),
+            joung: worth::<Joung<false>>(settings, &coterie, &JoungOptions::default(), of),
+        }
     }
-    let bound = Claimed::at_most("n + 1", SITES as f64 + 1.0);
-    row("token", "messages", bound, (by_token.messages, "messages"));
-    let more = Claimed::at_least("joung", older.concurrency);
-    row("token", "inside together", more, (by_token.concurrency, "callers"));
-    row("token", "waiting", Claimed::at_most("joung", older.wait), (by_token.wait, "T"));
-    if some == 1 {
-        let all = [
-            ("group", arbitrary),
-            ("most waiting", most_waiting),
-            ("token", by_token),
-            ("joung", older),
+
+    fn tell(&self, settings: Settings, (groups, some): (usize, usize), sink: Sink<'_>) {
+        let older = self.joung;
+        let mut row = |name: &str, what: &str, claim: Claimed, measured: (f64, &'static str)| {
+            let name = format!("{name}, {some} of {groups} groups: {what}");
+            sink(claim.beside(name, condition(settings), measured, ""));
+        };
+        let (many, soon) = ("inside together", "waiting");
+        let more = || Claimed::at_least("joung", older.concurrency);
+        let sooner = || Claimed::at_most("joung", older.wait);
+        // Who names one group has no choice.
+        let ours = [("group", self.arbitrary), ("group, most waiting", self.most_waiting)];
+        for (name, ours) in ours.into_iter().take(some.min(2)) {
+            row(name, many, more(), (ours.concurrency, "callers"));
+            row(name, soon, sooner(), (ours.wait, "T"));
+            let bound = Claimed::at_most("9|Q|", 9.0 * QUORUM);
+            row(name, "messages", bound, (ours.messages, "messages"));
+            let fewer = Claimed::at_most("joung", older.sessions);
+            row(name, "sessions in 1000 T", fewer, (ours.sessions, "sessions"));
+            let joined = Claimed::at_least("joung", older.joined);
+            row(name, "join others", joined, (ours.joined, "%"));
+        }
+        let bound = Claimed::at_most("n + 1", SITES as f64 + 1.0);
+        row("token", "messages", bound, (self.token.messages, "messages"));
+        row("token", many, more(), (self.token.concurrency, "callers"));
+        row("token", soon, sooner(), (self.token.wait, "T"));
+    }
+
+    fn draw(&self, (groups, some): (usize, usize), plots: &mut [Plot; 4]) {
+        let [inside, messages, inside_any, waiting_any] = plots;
+        let lines = [
+            ("group", self.arbitrary),
+            ("group, most waiting", self.most_waiting),
+            ("token", self.token),
+            ("joung", self.joung),
         ];
-        for (name, worth) in all {
-            let figures = [worth.concurrency, worth.wait, worth.messages, worth.sessions];
-            for (plot, figure) in plots.iter_mut().zip(figures) {
-                plot.measured(name, groups as f64, figure);
+        for (name, worth) in lines {
+            if some == 1 && name != "group, most waiting" {
+                inside.measured(name, groups as f64, worth.concurrency);
+                messages.measured(name, groups as f64, worth.messages);
+            }
+            if groups == 8 {
+                inside_any.measured(name, some as f64, worth.concurrency);
+                waiting_any.measured(name, some as f64, worth.wait);
             }
         }
     }
