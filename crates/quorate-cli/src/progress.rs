@@ -16,6 +16,8 @@ const BEAT: Duration = Duration::from_millis(100);
 pub(crate) enum Goal {
     /// There are so many to do.
     Of(u64),
+    /// The same, but some take much longer than others.
+    Uneven(u64),
     /// Nobody knows how many there are.
     Unknown,
 }
@@ -25,6 +27,16 @@ pub(crate) enum Goal {
 pub(crate) fn shown<T>(
     goal: Goal,
     things: &'static str,
+    done: impl Fn() -> u64 + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    told(goal, || things.to_owned(), done, work)
+}
+
+/// The same where `things` have another name as time goes by.
+pub(crate) fn told<T>(
+    goal: Goal,
+    things: impl Fn() -> String + Send,
     done: impl Fn() -> u64 + Send,
     work: impl FnOnce() -> T,
 ) -> T {
@@ -39,7 +51,8 @@ pub(crate) fn shown<T>(
             let mut bar = None;
             while over.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
                 if start.elapsed() >= PATIENCE {
-                    let bar = bar.get_or_insert_with(|| new_bar(goal, things, start));
+                    let bar = bar.get_or_insert_with(|| new_bar(goal, start));
+                    bar.set_message(things());
                     bar.set_position(done());
                     bar.tick();
                 }
@@ -52,14 +65,17 @@ pub(crate) fn shown<T>(
     })
 }
 
-fn new_bar(goal: Goal, things: &'static str, start: Instant) -> ProgressBar {
+fn new_bar(goal: Goal, start: Instant) -> ProgressBar {
     let (bar, form) = match goal {
         Goal::Of(total) => {
             let form = "{bar:30.green} {human_pos} of {human_len} {msg}, {eta} left";
             (ProgressBar::new(total), form)
         }
+        Goal::Uneven(total) => {
+            (ProgressBar::new(total), "{bar:30.green} {human_pos} of {human_len} {msg}, {elapsed}")
+        }
         Goal::Unknown => (ProgressBar::new_spinner(), "{spinner} {human_pos} {msg}, {elapsed}"),
     };
     let style = ProgressStyle::with_template(form).expect("the form is well written");
-    bar.with_style(style).with_message(things).with_elapsed(start.elapsed())
+    bar.with_style(style).with_elapsed(start.elapsed())
 }

@@ -8,9 +8,15 @@ mod algorithm;
 mod baseline;
 pub mod baselines;
 mod catalogue;
+mod diagram;
 mod experiment;
+mod figure;
 
 pub use algorithm::{Algorithm, Desk, EVERYBODY, Place};
 pub use baseline::{Baseline, Sealed};
 pub use catalogue::{All, BASELINES, protocols, visit};
-pub use experiment::{EXPERIMENTS, Experiment, Row, Settings, Verdict};
+pub use diagram::{Arrow, Diagram, Fate, Film, Moment, Span, Standing, Stay, Steps};
+pub use experiment::{
+    Axis, EXPERIMENTS, Experiment, Finding, Line, Plot, Row, Settings, Sink, Verdict,
+};
+pub use figure::{Palette, text_width};

@@ -104,7 +104,8 @@ fn singhal_dynamic() {
 /// Clean if each asks once. The textbook's rules let a second request be forgotten.
 #[test]
 fn singhal_heuristic() {
-    assert_rules::<SinghalHeuristic>(&all(3), &[1, 1, 1], &[("ask-back", "progress")]);
+    let damage = [("ask-back", "progress"), ("outdated", "contract")];
+    assert_rules::<SinghalHeuristic>(&all(3), &[1, 1, 1], &damage);
     assert_clean(&mutex::<SinghalHeuristic>("all", &[1; 4]));
     let report = mutex::<SinghalHeuristic>("all", &[1, 1, 2]);
     assert_eq!(report.violation.map(|(breach, _)| breach.property), Some("progress"));

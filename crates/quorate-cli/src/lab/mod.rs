@@ -1,15 +1,21 @@
 //! `quorate lab`: experiments.
 
+mod outcome;
+mod page;
 mod report;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, Subcommand};
 use quorate_lab::{BASELINES, EXPERIMENTS, Experiment, Settings};
 
+use self::outcome::{Outcome, counts};
 use crate::answer::{Answer, Failure, Verdict, say_lines};
 use crate::hush::hushed;
-use crate::progress::{Goal, shown};
+use crate::paint::Paint;
+use crate::place::Place;
+use crate::progress::{Goal, told};
 use crate::table::{aligned, row};
 
 /// Makes experiments.
@@ -20,36 +26,49 @@ pub(crate) enum Lab {
     Run(Run),
 }
 
-/// Makes an experiment: the claim, its condition, what was measured, and whether they agree
+/// Makes experiments: the claim, its condition, what was measured, and whether they agree
 ///
-/// `holds` is said of equal figures, `differs` if less was measured than is claimed, `refuted` if
-/// more was. The same seed gives the same answer.
+/// `holds` is said of equal figures, or of one within a bound; `differs` of figures that are not
+/// the same; `refuted` of a bound that was broken. The same seed gives the same answer.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "a command's flags are switches")]
 pub(crate) struct Run {
-    /// Which experiment, as `quorate lab list` names it
-    experiment: String,
+    /// Which experiments, as `quorate lab list` names them, or `all`
+    #[arg(value_name = "EXPERIMENT", required = true)]
+    experiments: Vec<String>,
     /// Decides what is left to chance
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Only small clusters
     #[arg(long)]
     quick: bool,
+    /// Also how fast this machine simulates: rows that are never twice the same
+    #[arg(long)]
+    clock: bool,
     /// Answers in JSON, one row a line
     #[arg(long)]
     json: bool,
     /// Answers as comma-separated values
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+    /// Writes a page with tables and figures into this file; rows are then told only with --json
+    /// or --csv
+    #[arg(long, value_name = "FILE", conflicts_with = "clock")]
+    html: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   quorate lab run handover
-  quorate lab run table1 --quick
-  quorate lab run table1 --csv > table1.csv
+  quorate lab run table1 handover --quick
+  quorate lab run all --csv > all.csv
+  quorate lab run all --html report.html
 
-Exit status: 0 the experiment was made, whatever came of it, 2 bad input.";
+Exit status: 0 the experiments were made, whatever came of them, 2 bad input.";
+
+/// Stands for every experiment.
+const ALL: &str = "all";
 
 impl Lab {
     /// Does what is asked for.
@@ -71,31 +90,67 @@ fn list() -> Answer {
 
 impl Run {
     fn run(&self) -> Answer {
-        let experiment = self.experiment()?;
-        let settings = Settings { seed: self.seed, quick: self.quick };
-        let (measured, mut rows) = (AtomicU64::new(0), Vec::new());
-        let progress = || measured.load(Ordering::Relaxed);
-        shown(Goal::Unknown, "measured", progress, || {
-            hushed(|| {
-                experiment.run(settings, &mut |row| {
-                    measured.fetch_add(1, Ordering::Relaxed);
-                    rows.push(row);
-                });
-            });
-        });
-        say_lines(&match (self.json, self.csv) {
-            (true, _) => report::json(&rows),
-            (_, true) => report::csv(&rows),
-            _ => report::text(&rows),
+        let chosen = self.chosen()?;
+        let place = self.html.as_deref().map(Place::new).transpose()?;
+        let outcomes = self.make(&chosen);
+        if let Some(place) = &place {
+            place.write(&page::page(&outcomes, self.seed, &self.command(&chosen)))?;
+        }
+        say_lines(&match (self.json, self.csv, &self.html) {
+            (true, ..) => report::json(&outcomes),
+            (_, true, _) => report::csv(&outcomes),
+            (.., Some(file)) => vec![format!("{}; the page is {file}", counts(&outcomes))],
+            _ => report::text(&outcomes, Paint::for_stdout()),
         })?;
         Ok(Verdict::Clean)
     }
 
-    fn experiment(&self) -> Result<Experiment, Failure> {
-        let found = EXPERIMENTS.into_iter().find(|known| known.name == self.experiment);
-        found.ok_or_else(|| {
-            let known = EXPERIMENTS.map(|experiment| experiment.name).join(", ");
-            format!("unknown experiment `{}`; known: {known}", self.experiment).into()
-        })
+    /// Makes the experiments, and says meanwhile which one is being made.
+    fn make(&self, chosen: &[Experiment]) -> Vec<Outcome> {
+        let settings = Settings { seed: self.seed, quick: self.quick, clock: self.clock };
+        let (made, now) = (AtomicU64::new(0), Mutex::new(""));
+        let name = || now.lock().map_or("", |name| *name);
+        let one = |experiment: &Experiment| {
+            if let Ok(mut name) = now.lock() {
+                *name = experiment.name;
+            }
+            let outcome = Outcome::of(*experiment, settings);
+            made.fetch_add(1, Ordering::Relaxed);
+            outcome
+        };
+        told(
+            Goal::Uneven(chosen.len() as u64),
+            || format!("experiments, now {}", name()),
+            || made.load(Ordering::Relaxed),
+            || hushed(|| chosen.iter().map(one).collect()),
+        )
+    }
+
+    /// The command that makes the same again.
+    fn command(&self, chosen: &[Experiment]) -> String {
+        let names: Vec<&str> = match chosen.len() {
+            all if all == EXPERIMENTS.len() => vec![ALL],
+            _ => chosen.iter().map(|experiment| experiment.name).collect(),
+        };
+        let quick = if self.quick { " --quick" } else { "" };
+        format!("quorate lab run {}{quick} --seed {}", names.join(" "), self.seed)
+    }
+
+    /// The experiments that are named, each once.
+    fn chosen(&self) -> Result<Vec<Experiment>, Failure> {
+        let mut chosen: Vec<Experiment> = Vec::new();
+        for name in &self.experiments {
+            let meant = |known: &Experiment| name == ALL || known.name == name;
+            if !EXPERIMENTS.iter().any(meant) {
+                let known = EXPERIMENTS.map(|experiment| experiment.name).join(", ");
+                return Err(format!("unknown experiment `{name}`; known: {known}, or {ALL}").into());
+            }
+            for experiment in EXPERIMENTS.into_iter().filter(meant) {
+                if chosen.iter().all(|before| before.name != experiment.name) {
+                    chosen.push(experiment);
+                }
+            }
+        }
+        Ok(chosen)
     }
 }

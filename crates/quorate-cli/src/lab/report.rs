@@ -1,15 +1,32 @@
-//! The rows of an experiment, for people and machines.
+//! The rows of experiments, for people and machines.
 
 use quorate_lab::Row;
 use serde_json::json;
 
+use super::outcome::{Outcome, rows};
+use crate::paint::Paint;
 use crate::table::{aligned, row};
 
 /// The names of the columns, the same in JSON and CSV.
-const COLUMNS: [&str; 7] = ["name", "claim", "condition", "measured", "unit", "verdict", "note"];
+const COLUMNS: [&str; 8] =
+    ["experiment", "name", "claim", "condition", "measured", "unit", "verdict", "note"];
 
-/// A table.
-pub(super) fn text(rows: &[Row]) -> Vec<String> {
+/// A table for each experiment; where there are several, below what it is about.
+pub(super) fn text(outcomes: &[Outcome], paint: Paint) -> Vec<String> {
+    let mut lines = Vec::new();
+    for outcome in outcomes {
+        if outcomes.len() > 1 {
+            let gap = if lines.is_empty() { "" } else { "\n" };
+            let name = paint.strong(outcome.experiment.name);
+            lines.push(format!("{gap}{name}  {}\n", outcome.experiment.about));
+        }
+        lines.extend(table(&outcome.rows));
+        lines.extend(outcome.headlines.iter().map(|headline| format!("\n{headline}")));
+    }
+    lines
+}
+
+fn table(rows: &[Row]) -> Vec<String> {
     let head = row(["", "CLAIM", "MEASURED", "", "VERDICT", "NOTE"]);
     let cells = rows.iter().map(|Row { name, claim, measured, unit, verdict, note, .. }| {
         row([name, claim, &measured.to_string(), unit, &verdict.to_string(), note])
@@ -24,9 +41,10 @@ pub(super) fn text(rows: &[Row]) -> Vec<String> {
 }
 
 /// One object a line.
-pub(super) fn json(rows: &[Row]) -> Vec<String> {
-    let object = |row: &Row| {
+pub(super) fn json(outcomes: &[Outcome]) -> Vec<String> {
+    let object = |(experiment, row): (&str, &Row)| {
         json!({
+            "experiment": experiment,
             "name": row.name,
             "claim": row.claim,
             "condition": row.condition,
@@ -36,16 +54,18 @@ pub(super) fn json(rows: &[Row]) -> Vec<String> {
             "note": row.note,
         })
     };
-    rows.iter().map(|row| object(row).to_string()).collect()
+    rows(outcomes).map(|row| object(row).to_string()).collect()
 }
 
 /// Comma-separated values, with the names of the columns first.
-pub(super) fn csv(rows: &[Row]) -> Vec<String> {
-    let line = |cells: [&str; 7]| cells.map(quoted).join(",");
-    let of = |Row { name, claim, condition, measured, unit, verdict, note }: &Row| {
-        line([name, claim, condition, &measured.to_string(), unit, &verdict.to_string(), note])
+pub(super) fn csv(outcomes: &[Outcome]) -> Vec<String> {
+    let line = |cells: [&str; 8]| cells.map(quoted).join(",");
+    let of = |(experiment, row): (&str, &Row)| {
+        let Row { name, claim, condition, measured, unit, verdict, note } = row;
+        let (measured, verdict) = (measured.to_string(), verdict.to_string());
+        line([experiment, name, claim, condition, &measured, unit, &verdict, note])
     };
-    [line(COLUMNS)].into_iter().chain(rows.iter().map(of)).collect()
+    [line(COLUMNS)].into_iter().chain(rows(outcomes).map(of)).collect()
 }
 
 /// A cell, in quotes if it needs them.

@@ -1,6 +1,5 @@
 //! `quorate quorum compare`: kinds beside each other, as they grow.
 
-use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
@@ -11,6 +10,7 @@ use super::figures::{Figures, fails_cell, sizes_text};
 use super::{input, page};
 use crate::answer::{Answer, Failure, Verdict, say, say_lines};
 use crate::paint::Paint;
+use crate::place::Place;
 use crate::progress::{Goal, shown};
 use crate::table::aligned;
 
@@ -73,12 +73,11 @@ impl Compare {
             .into());
         }
         let down = input::probabilities(&self.p)?;
+        let place = self.html.as_deref().map(Place::new).transpose()?;
         let points = if self.html.is_some() || self.json { POINTS } else { COLUMNS };
         let comparison = Comparison::of(&kinds, input::thinned(&all, points), down)?;
-        if let Some(file) = &self.html {
-            let command = self.command();
-            let text = page::page(&comparison, &command)?;
-            fs::write(file, text).map_err(|error| format!("{file}: {error}"))?;
+        if let Some(place) = &place {
+            place.write(&page::page(&comparison, &self.command()))?;
         }
         if self.json {
             say(&format!("{}\n", comparison.json()))?;

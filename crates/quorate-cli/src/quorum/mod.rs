@@ -7,7 +7,6 @@ mod facts;
 mod figures;
 mod input;
 mod page;
-mod plot;
 mod pool;
 mod show;
 mod suggest;

@@ -1,35 +1,13 @@
 //! A comparison as one page that needs nothing else.
 
+use quorate_lab::{Axis, Palette, Plot};
+
 use super::compare::{Comparison, Line};
 use super::figures::{Figures, fails_text};
-use super::plot::{Plot, key};
-use crate::answer::Failure;
+use crate::html::{self, escaped, figure, folded};
 
 /// Below this a curve of failures ends: the numbers would be rounding.
 const LEAST_SHOWN: f64 = 1e-12;
-
-const STYLE: &str = "\
-:root { color-scheme: light dark; --ink: #111; --paper: #fff; --rule: #ccc; }
-@media screen and (prefers-color-scheme: dark) {
-  :root { --ink: #e6e6e6; --paper: #16181c; --rule: #444; }
-  svg text { fill: var(--ink); }
-  svg [stroke=\"#000000\"] { stroke: var(--ink); }
-}
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }
-h2 { margin: 2.5rem 0 0.3rem; font-size: 1.2rem; }
-svg { width: 100%; height: auto; }
-.key { display: flex; flex-wrap: wrap; gap: 0 1.2em; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.8rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: right; padding: 0.1rem 0.6rem; border-bottom: 1px solid var(--rule); }
-th:first-child, td:first-child { text-align: left; }
-code { font-size: 0.9em; }
-@media print {
-  section { break-inside: avoid; } body { margin: 0; }
-  details::details-content { content-visibility: visible; block-size: auto; }
-}
-";
 
 /// One measure of all kinds.
 struct Measure<'a> {
@@ -42,20 +20,24 @@ struct Measure<'a> {
 }
 
 /// The page; `command` shows the same figures again.
-pub(super) fn page(comparison: &Comparison, command: &str) -> Result<String, Failure> {
-    let mut body = String::new();
-    for measure in measures(comparison) {
-        body += &section(comparison, &measure)?;
-    }
-    Ok(format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>Quorum systems compared</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <h1>Quorum systems compared</h1>\n\
-         <p>Made by <code>{}</code>; add <code>--json</code> for the figures as data.</p>\n\
-         {body}</body>\n</html>\n",
-        escaped(command)
-    ))
+pub(super) fn page(comparison: &Comparison, command: &str) -> String {
+    let measures = measures(comparison);
+    let plots: Vec<Plot> = measures.iter().map(|measure| plot(comparison, measure)).collect();
+    let palette = Palette::of(&plots);
+    let section = |(measure, plot): (&Measure<'_>, &Plot)| {
+        let drawn = match plot.svg(&palette) {
+            Some(svg) => figure(&svg, &plot.title, measure.text),
+            None => "<p>Nothing to draw.</p>\n".to_owned(),
+        };
+        let figures = folded("The figures", &figures(comparison, measure));
+        format!("<section>\n{drawn}{figures}</section>\n")
+    };
+    let sections: String = measures.iter().zip(&plots).map(section).collect();
+    let command = escaped(command);
+    let made = format!(
+        "<p>Made by <code>{command}</code>; add <code>--json</code> for the figures as data.</p>\n"
+    );
+    html::page("Quorum systems compared", &(made + &sections))
 }
 
 fn measures(comparison: &Comparison) -> Vec<Measure<'_>> {
@@ -91,48 +73,30 @@ fn measures(comparison: &Comparison) -> Vec<Measure<'_>> {
     all
 }
 
-fn section(comparison: &Comparison, measure: &Measure<'_>) -> Result<String, Failure> {
-    let curve = |line: &Line| {
-        let points = line.points.iter().filter_map(|(n, figures)| {
-            let value = (measure.value)(figures.as_ref()?);
-            let shown = !measure.powers || value > LEAST_SHOWN;
-            shown.then_some((*n as f64, value))
-        });
-        points.collect()
-    };
-    let curves = comparison.lines.iter().map(curve).collect();
-    let plot = Plot { what: measure.what, powers: measure.powers, curves };
-    let legend = comparison.lines.iter().enumerate().map(|(place, line)| {
-        let (colour, mark) = key(place);
-        format!("<span><b style=\"color:{colour}\">{mark}</b> {}</span>", line.kind)
-    });
-    Ok(format!(
-        "<section>\n<h2>{}</h2>\n<p>{}</p>\n<p class=\"key\">{}</p>\n{}\n</section>\n{}",
-        escaped(&measure.title),
-        measure.text,
-        legend.collect::<String>(),
-        plot.svg()?,
-        table(comparison, measure),
-    ))
+fn plot(comparison: &Comparison, measure: &Measure<'_>) -> Plot {
+    let axis = if measure.powers { Axis::powers } else { Axis::even };
+    let mut plot = Plot::new(&measure.title, measure.text, Axis::even("sites"), axis(measure.what));
+    for Line { kind, points } in &comparison.lines {
+        for (n, figures) in points {
+            let value = figures.as_ref().map(&measure.value);
+            if let Some(value) = value.filter(|value| !measure.powers || *value > LEAST_SHOWN) {
+                plot.measured(&kind.to_string(), *n as f64, value);
+            }
+        }
+    }
+    plot
 }
 
-fn table(comparison: &Comparison, measure: &Measure<'_>) -> String {
-    let kinds: Vec<_> = comparison.lines.iter().map(|line| line.kind.to_string()).collect();
-    let heads = kinds.join("</th><th>");
+fn figures(comparison: &Comparison, measure: &Measure<'_>) -> String {
+    let head = |line: &Line| format!("<th class=\"number\">{}</th>", line.kind);
+    let heads: String = comparison.lines.iter().map(head).collect();
     let row = |(place, n): (usize, &usize)| {
         let cell = |line: &Line| {
             let text = line.points[place].1.as_ref().map_or("–".into(), &measure.cell);
-            format!("<td>{}</td>", escaped(&text))
+            format!("<td class=\"number\">{}</td>", escaped(&text))
         };
         format!("<tr><td>{n}</td>{}</tr>\n", comparison.lines.iter().map(cell).collect::<String>())
     };
     let rows: String = comparison.sites.iter().enumerate().map(row).collect();
-    format!(
-        "<details><summary>The figures</summary><div class=\"wide\"><table>\n\
-         <tr><th>N</th><th>{heads}</th></tr>\n{rows}</table></div></details>\n"
-    )
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    html::table(&format!("<tr><th>N</th>{heads}</tr>\n{rows}"))
 }

@@ -4,15 +4,17 @@ use std::fs;
 use std::io;
 
 use clap::Args;
-use quorate_lab::All;
+use quorate_lab::{All, Steps};
 use quorate_quorum::SiteId;
 use quorate_sim::script::{Line, Report, Script as Story, ScriptError, bless_with};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Failure, Verdict, say, say_lines};
 use crate::figures::counted;
+use crate::html;
 use crate::hush::hushed;
 use crate::paint::Paint;
+use crate::place::Place;
 
 /// Runs scripts: stories told line by line, with what must happen below every line.
 ///
@@ -33,6 +35,9 @@ pub(crate) struct Script {
     /// Answers in JSON: one event a line, and a summary after each file
     #[arg(long)]
     json: bool,
+    /// Draws the run of one script into this file: sites as lines, messages as arrows
+    #[arg(long, value_name = "OUT", conflicts_with = "bless")]
+    svg: Option<String>,
 }
 
 const EXAMPLES: &str = "\
@@ -40,18 +45,24 @@ Examples:
   quorate sim script scenarios/mutex/hand_over.txt --trace
   quorate sim script scenarios/mutex/*.txt
   quorate sim script --bless my_story.txt
+  quorate sim script scenarios/mutex/hand_over.txt --svg hand_over.svg
 
 Exit status: 0 all went as written, 1 something did not, 2 a file cannot be understood.";
 
 impl Script {
     /// Runs all files, also after one has failed, and says what came of each.
     pub(crate) fn run(&self) -> Answer {
+        if let (Some(_), [_, _, ..]) = (&self.svg, &self.files[..]) {
+            let why = format!("--svg draws one script, not {}", self.files.len());
+            return Err(why.into());
+        }
+        let place = self.svg.as_deref().map(Place::new).transpose()?;
         let mut worst = Verdict::Clean;
         let mut changed = 0;
         for file in &self.files {
             let told = match fs::read_to_string(file) {
                 Ok(text) if self.bless => Self::bless(file, &text, &mut changed)?,
-                Ok(text) => self.tell(file, &text)?,
+                Ok(text) => self.tell(file, &text, place.as_ref())?,
                 Err(error) => self.unreadable(file, &error)?,
             };
             worst = worst.max(told);
@@ -75,9 +86,16 @@ impl Script {
         Ok(Verdict::BadInput)
     }
 
-    fn tell(&self, file: &str, text: &str) -> Answer {
-        let mut shown = Vec::new();
-        let told = hushed(|| Story::parse_with(All, text)?.run(|line| shown.push(line.clone())));
+    fn tell(&self, file: &str, text: &str, place: Option<&Place>) -> Answer {
+        let (mut shown, mut film) = (Vec::new(), None);
+        let told = hushed(|| {
+            let story = Story::parse_with(All, text)?;
+            let film = film.insert(Steps::new(story.cluster().n));
+            story.watch(|line| shown.push(line.clone()), film)
+        });
+        if let (Some(place), Some(film)) = (place, film) {
+            place.write(&html::alone(&film.develop().svg()))?;
+        }
         if self.json {
             let events = shown.iter().map(|line| event(file, line));
             let all = events.chain([summary(file, &told)]).map(|value| value.to_string());

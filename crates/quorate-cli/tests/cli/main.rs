@@ -2,6 +2,8 @@
 
 mod baselines;
 mod bench;
+mod boxes;
+mod browser;
 mod check;
 mod crowd;
 mod faults;
@@ -10,6 +12,7 @@ mod lab;
 mod lock;
 mod quorum;
 mod random;
+mod report;
 mod roles;
 mod script;
 mod serve;

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::tools::{file, missing, quorate};
+use crate::tools::{file, missing, path, quorate, quorate_with};
 
 const STORY: &str = "sites 3\n1 acquires\nsettle\nexpect 1 inside\n";
 
@@ -99,4 +99,23 @@ fn a_story_that_fails_is_not_blessed() {
     let story = file("script_unblessed.txt", text);
     assert_eq!(quorate(&format!("sim script --bless {story}")).code, Some(1));
     assert_eq!(fs::read_to_string(&story).unwrap(), text);
+}
+
+#[test]
+fn a_story_is_drawn() {
+    let (story, picture) = (file("drawn.txt", STORY), path("drawn.svg"));
+    let done = quorate_with("sim script", &[&story, "--svg", &picture]);
+    assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
+    let text = fs::read_to_string(&picture).unwrap();
+    assert!(text.starts_with("<svg ") && text.contains("prefers-color-scheme: dark"), "{text}");
+    for kind in ["request", "reply"] {
+        assert!(text.contains(&format!(">\n{kind}\n</text>")), "{kind} is not in {text}");
+    }
+}
+
+#[test]
+fn one_story_is_drawn_where_it_can_be_written() {
+    quorate("sim script a.txt b.txt --svg c.svg").refused(&["--svg draws one script, not 2"]);
+    quorate("sim script a.txt --svg /nosuch/c.svg").refused(&["/nosuch/c.svg", "folder"]);
+    quorate("sim script a.txt --svg c.svg --bless").refused(&["--bless"]);
 }

@@ -51,8 +51,14 @@ pub(crate) fn quorate_with(line: &str, more: &[&str]) -> Done {
 
 /// A file of this name with this content; every test takes a name of its own.
 pub(crate) fn file(name: &str, content: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = path(name);
     fs::write(&path, content).expect("the directory is for tests");
+    path
+}
+
+/// Where a test may write a file of this name.
+pub(crate) fn path(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     path.to_str().expect("the path is UTF-8").to_owned()
 }
 

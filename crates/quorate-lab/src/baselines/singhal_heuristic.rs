@@ -13,7 +13,8 @@ use crate::algorithm::{Algorithm, Desk, Place};
 /// soon. The token carries what is known of all sites, and who has had it knows as much. At the
 /// beginning each site believes that of all before it.
 ///
-/// It is here as textbooks have it, and not free of deadlock. Of any two sites one must look at the
+/// It is here as textbooks have it, with their four states, request numbers and copies of both in
+/// the token, and not free of deadlock. Of any two sites one must look at the
 /// other. A site that leaves stops looking at those who do not want the token, because its request
 /// makes them look at it; but if the token reaches one of them before that request does, neither
 /// looks at the other any more. Scenario: `singhal-heuristic/late_request`.
@@ -64,7 +65,7 @@ impl fmt::Display for Message {
 impl SinghalHeuristic {
     fn on_request(&mut self, from: SiteId, number: u32, desk: &mut Desk<'_, Self>) {
         let at = from.index();
-        if number <= self.known.requests[at] {
+        if number <= self.known.requests[at] && desk.keeps("outdated") {
             return; // it was served in the meantime, and the token told so
         }
         self.known.requests[at] = number;
@@ -100,7 +101,7 @@ impl Known {
 impl Algorithm for SinghalHeuristic {
     const NAME: &'static str = "singhal-heuristic";
 
-    const RULES: &'static [&'static str] = &["ask-back"];
+    const RULES: &'static [&'static str] = &["ask-back", "outdated"];
 
     type Message = Message;
 

@@ -1,10 +1,25 @@
 //! Experiments: what a paper claims, under which condition, and what was measured.
 
+mod claim;
+mod errata;
+mod groups;
 mod handover;
+mod headline;
 mod measure;
+mod plot;
+mod pool;
+mod quorums;
+mod roles;
+mod scale;
+mod stories;
 mod table1;
+mod token;
 
 use std::fmt;
+
+use self::claim::Claim;
+pub use self::plot::{Axis, Line, Plot};
+use crate::diagram::Diagram;
 
 /// An experiment.
 #[derive(Clone, Copy, Debug)]
@@ -13,28 +28,84 @@ pub struct Experiment {
     pub name: &'static str,
     /// What it is about, in a line.
     pub about: &'static str,
-    run: fn(Settings, &mut dyn FnMut(Row)),
+    run: fn(Settings, Sink<'_>),
+}
+
+/// Takes what an experiment finds, as soon as it is found.
+pub type Sink<'a> = &'a mut dyn FnMut(Finding);
+
+/// What an experiment finds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// A claim, and what was measured.
+    Row(Row),
+    /// Measurements side by side.
+    Plot(Plot),
+    /// A history.
+    Diagram(Diagram),
+    /// What it comes to, in a sentence or two.
+    Headline(String),
 }
 
 impl Experiment {
-    /// Makes the experiment, and hands every row to `sink` as soon as it is measured. The same
-    /// settings give the same rows.
-    pub fn run(&self, settings: Settings, sink: &mut dyn FnMut(Row)) {
+    /// Makes the experiment, and hands every finding to `sink` as soon as it is there. The same
+    /// settings give the same findings.
+    pub fn run(&self, settings: Settings, sink: Sink<'_>) {
         (self.run)(settings, sink);
     }
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 2] = [
+pub const EXPERIMENTS: [Experiment; 10] = [
+    Experiment {
+        name: "errata",
+        about: "five papers as printed: the shortest schedule that breaks what they claim",
+        run: errata::run,
+    },
+    Experiment {
+        name: "groups",
+        about: "Manabe & Park 2004: how many are inside together, and what it costs",
+        run: groups::run,
+    },
     Experiment {
         name: "handover",
         about: "Cao & Singhal 2001, sections 5.2 and 5.3: the delay between two holders",
         run: handover::run,
     },
     Experiment {
+        name: "pool",
+        about: "Manabe & Tajima: sizes of quorums for h of k units, and what they save",
+        run: pool::run,
+    },
+    Experiment {
+        name: "quorums",
+        about: "the catalogue of quorum systems: size, load, availability",
+        run: quorums::run,
+    },
+    Experiment {
+        name: "roles",
+        about: "Cenci & Ardenghi 2012: messages, stages, and what those who wait can expect",
+        run: roles::run,
+    },
+    Experiment {
+        name: "scale",
+        about: "the mutex with up to 10,000 sites: messages, delay, and the law of growth",
+        run: scale::run,
+    },
+    Experiment {
+        name: "stories",
+        about: "short histories, drawn: hand-overs, a session with followers, a lost token",
+        run: stories::run,
+    },
+    Experiment {
         name: "table1",
         about: "Cao & Singhal 2001, table 1: messages and delay of nine algorithms, as N grows",
         run: table1::run,
+    },
+    Experiment {
+        name: "token",
+        about: "Swaroop & Singh 2008: what a token costs, and when it is taken for lost",
+        run: token::run,
     },
 ];
 
@@ -45,6 +116,8 @@ pub struct Settings {
     pub seed: u64,
     /// Only the small sizes.
     pub quick: bool,
+    /// Whether to measure also what a clock on the wall says, which is never twice the same.
+    pub clock: bool,
 }
 
 /// One claim, and what was measured.
@@ -69,11 +142,11 @@ pub struct Row {
 /// How a claim and a measurement compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// They are the same, but for chance.
+    /// They are the same, but for chance, or the measurement keeps within the bound claimed.
     Holds,
-    /// More was measured than is claimed.
+    /// What is said never to happen was seen, or a bound was broken.
     Refuted,
-    /// Less was measured than is claimed.
+    /// They are not the same.
     Differs,
 }
 
@@ -87,58 +160,10 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What a paper claims, in its words and as a number for the cluster at hand.
-#[derive(Clone, Debug)]
-struct Claim {
-    text: &'static str,
-    value: f64,
-    /// How far chance may take a measurement from it, as a share of it.
-    chance: f64,
-}
-
-impl Claim {
-    /// A claim that leaves nothing to chance.
-    fn exact(text: &'static str, value: f64) -> Self {
-        Self { text, value, chance: 1e-9 }
-    }
-
-    /// A claim of an average over sites in no particular order.
-    fn average(text: &'static str, value: f64) -> Self {
-        Self { text, value, chance: 0.05 }
-    }
-
-    fn verdict(&self, measured: f64) -> Verdict {
-        let off = (measured - self.value) / self.value;
-        match off {
-            _ if off.abs() <= self.chance => Verdict::Holds,
-            _ if off > 0.0 => Verdict::Refuted,
-            _ => Verdict::Differs,
-        }
-    }
-
-    /// The claim with its value: `3(N-1) = 24`.
-    fn spelt(&self) -> String {
-        let value = rounded(self.value).to_string();
-        if self.text == value { value } else { format!("{} = {value}", self.text) }
-    }
-}
-
-/// At most three places after the point.
+/// At most three places after the point, or three digits if it is small.
 fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn more_than_claimed_refutes_and_less_differs() {
-        let claim = Claim::average("N", 100.0);
-        let verdicts = [95.1, 104.9, 94.0, 106.0].map(|measured| claim.verdict(measured));
-        assert_eq!(verdicts, [Verdict::Holds, Verdict::Holds, Verdict::Differs, Verdict::Refuted]);
-        assert_eq!(Claim::exact("N", 9.0).verdict(9.001), Verdict::Refuted);
-        assert_eq!(Claim::exact("log N", 2.0_f64.sqrt()).spelt(), "log N = 1.414");
-        assert_eq!(Claim::exact("4", 4.0).spelt(), "4");
-    }
+    // From 0.1 on three places are three digits or more.
+    let zeros = if value == 0.0 { 0.0 } else { -value.abs().log10().ceil() };
+    let scale = 10_f64.powf(3.0 + zeros.clamp(0.0, 12.0));
+    (value * scale).round() / scale
 }

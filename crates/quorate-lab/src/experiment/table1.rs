@@ -5,7 +5,7 @@ use quorate_sim::random::T;
 use quorate_sim::{Shape, Subject};
 
 use super::measure::{heavy, light};
-use super::{Claim, Row, Settings, rounded};
+use super::{Axis, Claim, Finding, Plot, Settings, Sink};
 use crate::algorithm::{Algorithm, EVERYBODY};
 use crate::baseline::Baseline;
 use crate::baselines::{
@@ -21,39 +21,43 @@ struct Claims {
 }
 
 /// The nine rows of the table, for clusters of growing size.
-pub(super) fn run(settings: Settings, sink: &mut dyn FnMut(Row)) {
+pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let squares: &[u32] = if settings.quick { &[3, 5] } else { &[3, 5, 7, 10] };
     let depths: &[u32] = if settings.quick { &[4] } else { &[4, 5, 6, 7] };
-    for root in squares {
-        permissions(root * root, settings, sink);
-        quorums(*root, settings, sink);
-        tokens(root * root, settings, sink);
+    let mut table = Table { settings, sink, plots: plots() };
+    for &root in squares {
+        permissions(&mut table, root * root);
+        quorums(&mut table, root);
+        tokens(&mut table, root * root);
     }
     for depth in depths {
-        let (n, k) = ((1 << depth) - 1, f64::from(*depth));
-        let claims = ours(k);
-        row::<Mutex>("mutex, tree", "tree", n, &Options::default(), &claims, settings, sink);
+        let (n, claims) = ((1 << depth) - 1, ours(f64::from(*depth)));
+        table.row::<Mutex>("mutex, tree", "tree", n, &Options::default(), &claims);
+    }
+    let Table { sink, plots, .. } = table;
+    for plot in plots {
+        sink(Finding::Plot(plot));
     }
 }
 
-fn permissions(n: u32, settings: Settings, sink: &mut dyn FnMut(Row)) {
+fn permissions(table: &mut Table<'_>, n: u32) {
     let others = f64::from(n - 1);
     let both = |text, value| (Claim::exact(text, value), Claim::exact(text, value));
     let delay = || Claim::exact("T", 1.0);
     let (light, heavy) = both("3(N-1)", 3.0 * others);
     let claims = Claims { light, heavy, delay: delay(), notes: [""; 3] };
-    baseline::<Lamport>(n, &claims, settings, sink);
+    table.baseline::<Lamport>(n, &claims);
     let (light, heavy) = both("2(N-1)", 2.0 * others);
     let claims = Claims { light, heavy, delay: delay(), notes: [""; 3] };
-    baseline::<RicartAgrawala>(n, &claims, settings, sink);
+    table.baseline::<RicartAgrawala>(n, &claims);
     let light = Claim::average("3(N-1)/2", 1.5 * others);
     let heavy = Claim::exact("3(N-1)/2", 1.5 * others);
     let introduction = "the paper's introduction says N-1 light, 2(N-1) heavy";
     let claims = Claims { light, heavy, delay: delay(), notes: [introduction, introduction, ""] };
-    baseline::<SinghalDynamic>(n, &claims, settings, sink);
+    table.baseline::<SinghalDynamic>(n, &claims);
 }
 
-fn quorums(root: u32, settings: Settings, sink: &mut dyn FnMut(Row)) {
+fn quorums(table: &mut Table<'_>, root: u32) {
     let k = f64::from(2 * root - 1);
     let n = root * root;
     let claims = Claims {
@@ -62,8 +66,8 @@ fn quorums(root: u32, settings: Settings, sink: &mut dyn FnMut(Row)) {
         delay: Claim::exact("2T", 2.0),
         notes: ["K of a grid", "nobody gives way while requests come in their order", ""],
     };
-    baseline::<Maekawa>(n, &claims, settings, sink);
-    row::<Mutex>("mutex, grid", "grid", n, &Options::default(), &ours(k), settings, sink);
+    table.baseline::<Maekawa>(n, &claims);
+    table.row::<Mutex>("mutex, grid", "grid", n, &Options::default(), &ours(k));
 }
 
 /// What is claimed of our mutex.
@@ -76,7 +80,7 @@ fn ours(k: f64) -> Claims {
     }
 }
 
-fn tokens(n: u32, settings: Settings, sink: &mut dyn FnMut(Row)) {
+fn tokens(table: &mut Table<'_>, n: u32) {
     let (sites, log) = (f64::from(n), f64::from(n).log2());
     let delay = || Claim::exact("T", 1.0);
     let claims = Claims {
@@ -85,14 +89,14 @@ fn tokens(n: u32, settings: Settings, sink: &mut dyn FnMut(Row)) {
         delay: delay(),
         notes: ["who has the token enters for nothing", "", ""],
     };
-    baseline::<SuzukiKasami>(n, &claims, settings, sink);
+    table.baseline::<SuzukiKasami>(n, &claims);
     let claims = Claims {
         light: Claim::average("N/2", sites / 2.0),
         heavy: Claim::exact("N", sites),
         delay: delay(),
         notes: ["half of the others are asked, and the token comes", "", ""],
     };
-    baseline::<SinghalHeuristic>(n, &claims, settings, sink);
+    table.baseline::<SinghalHeuristic>(n, &claims);
     let walk = "the token walks once around the tree in N entries";
     let claims = Claims {
         light: Claim::average("log N", log),
@@ -100,41 +104,61 @@ fn tokens(n: u32, settings: Settings, sink: &mut dyn FnMut(Row)) {
         delay: Claim::average("T(log N)/2", log / 2.0),
         notes: ["twice the way to the token, in a binary tree", walk, walk],
     };
-    baseline::<Raymond>(n, &claims, settings, sink);
+    table.baseline::<Raymond>(n, &claims);
 }
 
-fn baseline<A: Algorithm>(n: u32, claims: &Claims, settings: Settings, sink: &mut dyn FnMut(Row)) {
-    row::<Baseline<A>>(A::NAME, A::QUORUM, n, &None, claims, settings, sink);
+/// Under which load messages and delay are measured.
+const LOADS: [&str; 2] =
+    ["one caller at a time, sites in no order", "everybody asks again at once, E = 2T"];
+
+/// Messages under light and heavy load, and the delay, as N grows.
+fn plots() -> [Plot; 3] {
+    let [one, all] = LOADS.map(|load| format!("{load}, constant delays"));
+    let plot = |title, condition, y| Plot::new(title, condition, Axis::even("sites N"), y);
+    let messages = || Axis::powers("messages for an entry");
+    let delay = Axis::even("delay in T");
+    [
+        plot("Messages under light load", &one, messages()),
+        plot("Messages under heavy load", &all, messages()),
+        plot("Delay between two holders", &all, delay),
+    ]
 }
 
-fn row<P: Subject<Claim = ()>>(
-    name: &str,
-    kind: &str,
-    n: u32,
-    options: &P::Options,
-    claims: &Claims,
+/// The table as it is filled.
+struct Table<'a> {
     settings: Settings,
-    sink: &mut dyn FnMut(Row),
-) {
-    let shape = Shape::Kind(kind.to_owned(), n as usize);
-    let quorums = P::quorums(&shape, &[()]).expect("there are such quorums for every N");
-    let asked = if kind == EVERYBODY { String::new() } else { format!(", quorums {kind}") };
-    let mut say = |what: &str, load: &str, unit, measured: f64, at: usize| {
-        let claim = [&claims.light, &claims.heavy, &claims.delay][at];
-        sink(Row {
-            name: format!("{name} N={n} {what}"),
-            claim: claim.spelt(),
-            condition: format!("{load}{asked}, constant delays"),
-            measured: rounded(measured),
-            unit,
-            verdict: claim.verdict(measured),
-            note: claims.notes[at].to_owned(),
-        });
-    };
-    let one = "one caller at a time, sites in no order";
-    say("light", one, "messages", light::<P>(&quorums, options, settings.seed), 0);
-    let measured = heavy::<P>(&quorums, options, 2 * T);
-    let all = "everybody asks again at once, E = 2T";
-    say("heavy", all, "messages", measured.messages, 1);
-    say("delay", all, "T", measured.handover, 2);
+    sink: Sink<'a>,
+    plots: [Plot; 3],
+}
+
+impl Table<'_> {
+    fn baseline<A: Algorithm>(&mut self, n: u32, claims: &Claims) {
+        self.row::<Baseline<A>>(A::NAME, A::QUORUM, n, &None, claims);
+    }
+
+    fn row<P: Subject<Claim = ()>>(
+        &mut self,
+        name: &str,
+        kind: &str,
+        n: u32,
+        options: &P::Options,
+        claims: &Claims,
+    ) {
+        let shape = Shape::Kind(kind.to_owned(), n as usize);
+        let quorums = P::quorums(&shape, &[()]).expect("there are such quorums for every N");
+        let asked = if kind == EVERYBODY { String::new() } else { format!(", quorums {kind}") };
+        let [one, all] = LOADS.map(|load| format!("{load}{asked}, constant delays"));
+        let light = light::<P>(&quorums, options, self.settings.seed);
+        let heavy = heavy::<P>(&quorums, options, 2 * T);
+        let cells = [
+            ("light", &claims.light, one, (light, "messages")),
+            ("heavy", &claims.heavy, all.clone(), (heavy.messages, "messages")),
+            ("delay", &claims.delay, all, (heavy.handover, "T")),
+        ];
+        for (at, (what, claim, condition, measured)) in cells.into_iter().enumerate() {
+            let name_of_row = format!("{name} N={n} {what}");
+            (self.sink)(claim.beside(name_of_row, condition, measured, claims.notes[at]));
+            self.plots[at].measured(name, f64::from(n), measured.0);
+        }
+    }
 }

@@ -123,7 +123,9 @@ pub fn run<P: Subject>(plan: &Plan<P>, seed: u64, watch: &mut impl TimedObserver
         }
     }
     run.plan_strikes();
-    while run.world.breach().is_none() && run.happen(watch) {}
+    while run.world.breach().is_none() && run.happen(watch) {
+        watch.look(&run.world);
+    }
     run.counter.tally.unserved = run.world.waiting() as u64;
     run.counter.tally.elapsed_ticks = run.world.now().0;
     Outcome { tally: run.counter.tally, breach: run.world.breach().cloned() }
@@ -138,6 +140,9 @@ pub trait TimedObserver<P: Subject> {
     fn asks_ahead(&self) -> bool {
         false
     }
+
+    /// Looks at the world after an action and all that came of it at once.
+    fn look(&mut self, _: &World<P>) {}
 }
 
 impl<P: Subject> TimedObserver<P> for crate::Unwatched {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::source::Layout;
-use super::{Script, ScriptError};
-use crate::{Catalogue, Ours};
+use super::{Line, Script, ScriptError};
+use crate::{Catalogue, Ours, Unwatched};
 
 /// The same script with the trace of every command as it happened.
 ///
@@ -24,13 +24,14 @@ pub fn bless(text: &str) -> Result<String, ScriptError> {
 /// As in [`bless`].
 pub fn bless_with(catalogue: impl Catalogue, text: &str) -> Result<String, ScriptError> {
     let mut traces: BTreeMap<usize, String> = BTreeMap::new();
-    Script::parse_with(catalogue, text)?.play(false, &mut |line| {
+    let mut note = |line: &Line| {
         if line.depth > 0 {
             let trace = traces.entry(line.number).or_default();
             trace.push_str(line.to_string().trim_end());
             trace.push('\n');
         }
-    })?;
+    };
+    Script::parse_with(catalogue, text)?.play(false, &mut note, &mut Unwatched)?;
     let mut blessed = String::with_capacity(text.len());
     for (number, line) in (1..).zip(text.lines()) {
         if Layout::of(line) == Layout::Trace {

@@ -7,11 +7,12 @@ use quorate_quorum::SiteId;
 
 use super::command::{Channel, Check, Place, Who};
 use super::error::Fault;
+use super::line::Spectator;
 use super::parse::milliseconds;
 use super::run::Stage;
 use crate::{Lane, Standpoint, Subject};
 
-impl<P: Subject> Stage<P> {
+impl<P: Subject, S: Spectator> Stage<'_, P, S> {
     /// Whether things are as the script says.
     pub(super) fn check(&self, check: &Check) -> Result<(), Fault> {
         match check {

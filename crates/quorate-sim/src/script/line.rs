@@ -5,7 +5,7 @@ use std::fmt;
 
 use quorate_quorum::SiteId;
 
-use crate::{Event, Observer, Subject};
+use crate::{Event, Observer, Subject, Unwatched};
 
 /// One line of a run: a command of the script, or something that happened because of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,9 +61,20 @@ impl Tally {
     }
 }
 
+/// Looks on while a script is played, whatever its protocol.
+pub trait Spectator {
+    /// Sees one event, also of a command that is followed quietly; `depth` as in
+    /// [`Observer::see`].
+    fn see<P: Subject>(&mut self, depth: usize, event: &Event<'_, P>);
+}
+
+impl Spectator for Unwatched {
+    fn see<P: Subject>(&mut self, _: usize, _: &Event<'_, P>) {}
+}
+
 /// Counts all that happens, and keeps what one command shows.
-#[derive(Debug, Default)]
-pub(super) struct Recorder {
+pub(super) struct Recorder<'a, S> {
+    spectator: &'a mut S,
     pub(super) tally: Tally,
     pub(super) shown: Vec<Line>,
     number: usize,
@@ -72,7 +83,13 @@ pub(super) struct Recorder {
     after_fault: bool,
 }
 
-impl Recorder {
+impl<'a, S: Spectator> Recorder<'a, S> {
+    /// Nothing has happened yet.
+    pub(super) fn new(spectator: &'a mut S) -> Self {
+        let (tally, shown) = (Tally::default(), Vec::new());
+        Self { spectator, tally, shown, number: 0, quietly: false, after_fault: false }
+    }
+
     /// Gets ready for the command in line `number`.
     pub(super) fn begin(&mut self, number: usize, quietly: bool) {
         self.shown.clear();
@@ -80,8 +97,9 @@ impl Recorder {
     }
 }
 
-impl<P: Subject> Observer<P> for Recorder {
+impl<P: Subject, S: Spectator> Observer<P> for Recorder<'_, S> {
     fn see(&mut self, depth: usize, event: &Event<'_, P>) {
+        self.spectator.see(depth, event);
         match event {
             // The script says so itself.
             Event::Acquires(..) | Event::Releases(..) | Event::GivesUp(..) | Event::Arms(..) => {

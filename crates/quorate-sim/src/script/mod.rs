@@ -26,14 +26,14 @@ pub use self::bless::{bless, bless_with};
 pub use self::cluster::Cluster;
 pub use self::command::Command;
 pub use self::error::{Fault, ScriptError};
-pub use self::line::{Line, Tally};
+pub use self::line::{Line, Spectator, Tally};
 pub use self::run::Report;
 
 use self::cluster::Settings;
 use self::command::{Action, Deed};
 use self::parse::{Statement, statement};
 use self::run::Play;
-use crate::{Catalogue, Ours, Subject, Visitor};
+use crate::{Catalogue, Ours, Subject, Unwatched, Visitor};
 
 /// A script that can be played: its settings exist, and its sites too.
 #[derive(Clone, Debug)]
@@ -104,11 +104,29 @@ impl<C: Catalogue> Script<C> {
     ///
     /// The first line that did not go as the script says; everything up to it has been shown.
     pub fn run(&self, mut sink: impl FnMut(&Line)) -> Result<Report, ScriptError> {
-        self.play(true, &mut sink)
+        self.play(true, &mut sink, &mut Unwatched)
     }
 
-    fn play(&self, compare: bool, sink: &mut dyn FnMut(&Line)) -> Result<Report, ScriptError> {
-        let play = Play { script: self, sink, compare };
+    /// The same, and `spectator` sees every event.
+    ///
+    /// # Errors
+    ///
+    /// As in [`run`](Self::run); everything up to that line has been seen.
+    pub fn watch(
+        &self,
+        mut sink: impl FnMut(&Line),
+        spectator: &mut impl Spectator,
+    ) -> Result<Report, ScriptError> {
+        self.play(true, &mut sink, spectator)
+    }
+
+    fn play(
+        &self,
+        compare: bool,
+        sink: &mut dyn FnMut(&Line),
+        spectator: &mut impl Spectator,
+    ) -> Result<Report, ScriptError> {
+        let play = Play { script: self, spectator, sink, compare };
         self.catalogue
             .visit(&self.cluster.protocol, &self.cluster.settings, play)
             .map_err(|why| Fault::Refused(why).at(1))?

@@ -9,7 +9,7 @@ use quorate_quorum::SiteId;
 use super::Script;
 use super::command::{Action, Channel, Check, Command, Deed, Who};
 use super::error::{Fault, ScriptError};
-use super::line::{Line, Recorder, Tally};
+use super::line::{Line, Recorder, Spectator, Tally};
 use crate::{Breach, Catalogue, Fault as Mishap, Lane, Order, Standpoint, Subject, Visitor, World};
 
 /// No story needs more deliveries in one `settle`.
@@ -25,66 +25,64 @@ pub struct Report {
 }
 
 /// Plays `script`, showing every line to `sink`.
-pub(super) struct Play<'a, C> {
+pub(super) struct Play<'a, C, S> {
     pub(super) script: &'a Script<C>,
+    pub(super) spectator: &'a mut S,
     pub(super) sink: &'a mut dyn FnMut(&Line),
     /// Whether traces must be as the script says.
     pub(super) compare: bool,
 }
 
-impl<C: Catalogue> Visitor for Play<'_, C> {
+impl<C: Catalogue, S: Spectator> Visitor for Play<'_, C, S> {
     type Output = Result<Report, ScriptError>;
 
-    fn visit<P: Subject>(mut self, options: P::Options) -> Self::Output {
+    fn visit<P: Subject>(self, options: P::Options) -> Self::Output {
         let quorums = self.script.quorums::<P>()?;
         let world = match self.script.cluster.sessions {
             None => World::<P>::with_order(&quorums, &options, self.script.cluster.order),
             Some(contract) => World::with_sessions(&quorums, &options, contract),
         };
-        let (recorder, broken, held) = (Recorder::default(), None, BTreeSet::new());
-        let any_order = self.script.cluster.order != Order::Fifo;
+        let Self { script, spectator, sink, compare } = self;
+        let (recorder, broken, held) = (Recorder::new(spectator), None, BTreeSet::new());
+        let any_order = script.cluster.order != Order::Fifo;
         let mut stage = Stage { world, recorder, broken, held, any_order };
-        for (at, command) in self.script.commands.iter().enumerate() {
+        for (at, command) in script.commands.iter().enumerate() {
             stage.recorder.begin(command.line, command.is_quiet());
             let done = stage.follow(command);
-            self.show(command, &stage.recorder.shown);
+            show(command, &stage.recorder.shown, sink);
             done.map_err(|fault| fault.at(command.line))?;
-            stage.judge(command.line, &self.script.commands[at..])?;
-            if self.compare {
-                compare(command, &stage.recorder.shown)?;
+            stage.judge(command.line, &script.commands[at..])?;
+            if compare {
+                compare_trace(command, &stage.recorder.shown)?;
             }
         }
         Ok(Report { tally: stage.recorder.tally, broken: stage.broken })
     }
 }
 
-impl<C> Play<'_, C> {
-    fn show(&mut self, command: &Command, trace: &[Line]) {
-        (self.sink)(&Line {
-            number: command.line,
-            depth: 0,
-            word: if command.is_check() { "check" } else { "command" },
-            text: command.text.clone(),
-            site: None,
-            peer: None,
-            kind: None,
-        });
-        for line in trace {
-            (self.sink)(line);
-        }
-    }
+fn show(command: &Command, trace: &[Line], sink: &mut dyn FnMut(&Line)) {
+    sink(&Line {
+        number: command.line,
+        depth: 0,
+        word: if command.is_check() { "check" } else { "command" },
+        text: command.text.clone(),
+        site: None,
+        peer: None,
+        kind: None,
+    });
+    trace.iter().for_each(sink);
 }
 
 /// A world in which a script is played.
-pub(super) struct Stage<P: Subject> {
+pub(super) struct Stage<'a, P: Subject, S> {
     pub(super) world: World<P>,
-    pub(super) recorder: Recorder,
+    pub(super) recorder: Recorder<'a, S>,
     pub(super) broken: Option<(usize, Breach)>,
     held: BTreeSet<Channel>,
     any_order: bool,
 }
 
-impl<P: Subject> Stage<P> {
+impl<P: Subject, S: Spectator> Stage<'_, P, S> {
     fn follow(&mut self, command: &Command) -> Result<(), Fault> {
         match &command.deed {
             Deed::Act { action, .. } => self.act(action),
@@ -302,7 +300,7 @@ impl<P: Subject> Stage<P> {
 }
 
 /// Finds the first line that went otherwise than the script says; no lines say nothing.
-fn compare(command: &Command, shown: &[Line]) -> Result<(), ScriptError> {
+fn compare_trace(command: &Command, shown: &[Line]) -> Result<(), ScriptError> {
     if command.trace.is_empty() {
         return Ok(());
     }

@@ -1,0 +1,187 @@
+//! How a diagram comes about: what happens is seen, event by event.
+
+use std::collections::BTreeMap;
+
+use quorate_protocol::ClaimId;
+use quorate_quorum::SiteId;
+use quorate_sim::script::Spectator;
+use quorate_sim::{Event, Fault, Subject};
+
+use super::{Arrow, Diagram, Fate, Moment, Standing, Stay};
+
+/// Makes a diagram of what it sees.
+#[derive(Debug)]
+pub struct Film {
+    diagram: Diagram,
+    /// Messages under way, each with its words: a channel need not keep the order.
+    under_way: Vec<(usize, String)>,
+    /// Claims that are not over, by site, and since when they stand as they do.
+    claims: BTreeMap<(SiteId, ClaimId), (f64, Standing)>,
+    down: BTreeMap<SiteId, f64>,
+}
+
+impl Film {
+    /// A film of sites with these names; `timed` as in [`Diagram`].
+    pub fn new(sites: Vec<String>, timed: bool) -> Self {
+        let diagram = Diagram {
+            title: String::new(),
+            condition: String::new(),
+            sites,
+            timed,
+            end: 0.0,
+            arrows: Vec::new(),
+            stays: Vec::new(),
+            moments: Vec::new(),
+            spans: Vec::new(),
+        };
+        let (under_way, claims, down) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Self { diagram, under_way, claims, down }
+    }
+
+    /// Sees what happens now.
+    pub fn see<P: Subject>(&mut self, now: f64, event: &Event<'_, P>) {
+        self.diagram.end = now;
+        match *event {
+            Event::Acquires(site, claim) => self.stand(now, site, claim, Some(Standing::Waits)),
+            Event::Enters(site, claim, _) => self.stand(now, site, claim, Some(Standing::Inside)),
+            Event::Releases(site, claim) => self.stand(now, site, claim, None),
+            Event::GivesUp(site, claim) => {
+                self.stand(now, site, claim, None);
+                self.moment(now, site, "gives up".to_owned());
+            }
+            Event::Loses(site, claim, _) => {
+                self.stand(now, site, claim, None);
+                self.moment(now, site, "loses the lock".to_owned());
+            }
+            Event::Sends { from, to, message } if from != to => {
+                let (kind, sent) = (P::kind(message), now);
+                let (from, to) = (from.index(), to.index());
+                self.under_way.push((self.diagram.arrows.len(), message.to_string()));
+                let arrow =
+                    Arrow { from, to, kind, sent, arrives: now + 1.0, fate: Fate::UnderWay };
+                self.diagram.arrows.push(arrow);
+            }
+            Event::Receives { from, to, message } if from != to => {
+                self.arrive(now, (from, to), &message.to_string(), Fate::Arrived);
+            }
+            Event::Drops { from, to, message } => {
+                self.arrive(now, (from, to), &message.to_string(), Fate::Lost);
+            }
+            Event::Expires(site, timer) => self.moment(now, site, format!("{timer} runs out")),
+            Event::Suffers(fault) => self.suffer(now, fault),
+            Event::Sends { .. }
+            | Event::Receives { .. }
+            | Event::Arms(..)
+            | Event::Foresees(..)
+            | Event::Ignores(..) => {}
+        }
+    }
+
+    /// When something was last seen.
+    pub fn now(&self) -> f64 {
+        self.diagram.end
+    }
+
+    /// The diagram of all that was seen up to now.
+    pub fn develop(mut self, now: f64) -> Diagram {
+        for (site, claim) in self.claims.keys().copied().collect::<Vec<_>>() {
+            self.stand(now, site, claim, None);
+        }
+        for (site, from) in std::mem::take(&mut self.down) {
+            self.stay(site, from, now, Standing::Down);
+        }
+        self.diagram.end = now;
+        self.diagram
+    }
+
+    fn stand(&mut self, now: f64, site: SiteId, claim: ClaimId, standing: Option<Standing>) {
+        if let Some((from, before)) = self.claims.remove(&(site, claim)) {
+            self.stay(site, from, now, before);
+        }
+        if let Some(standing) = standing {
+            self.claims.insert((site, claim), (now, standing));
+        }
+    }
+
+    fn stay(&mut self, site: SiteId, from: f64, until: f64, standing: Standing) {
+        if from < until {
+            self.diagram.stays.push(Stay { site: site.index(), from, until, standing });
+        }
+    }
+
+    fn moment(&mut self, at: f64, site: SiteId, what: String) {
+        let (site, moments) = (site.index(), &mut self.diagram.moments);
+        match moments.iter_mut().find(|moment| (moment.site, moment.at) == (site, at)) {
+            Some(moment) => moment.what = format!("{}, {what}", moment.what),
+            None => moments.push(Moment { site, at, what }),
+        }
+    }
+
+    fn arrive(&mut self, now: f64, (from, to): (SiteId, SiteId), words: &str, fate: Fate) {
+        let meant = |(arrow, said): &(usize, String)| {
+            let arrow = &self.diagram.arrows[*arrow];
+            (arrow.from, arrow.to) == (from.index(), to.index()) && said == words
+        };
+        // One that comes twice has no arrow of its own.
+        if let Some(place) = self.under_way.iter().position(meant) {
+            let (arrow, _) = self.under_way.remove(place);
+            let arrow = &mut self.diagram.arrows[arrow];
+            (arrow.arrives, arrow.fate) = (now, fate);
+        }
+    }
+
+    fn suffer(&mut self, now: f64, fault: Fault) {
+        match fault {
+            Fault::Crash(site) => {
+                self.down.insert(site, now);
+                let here = self.claims.keys().filter(|(at, _)| *at == site).copied();
+                for (site, claim) in here.collect::<Vec<_>>() {
+                    self.stand(now, site, claim, None);
+                }
+            }
+            Fault::Restart(site) => {
+                if let Some(from) = self.down.remove(&site) {
+                    self.stay(site, from, now, Standing::Down);
+                }
+            }
+            _ => {} // sessions have no line of their own
+        }
+        let (site, words) = (fault.site(), fault.to_string());
+        let what = words.strip_prefix(&format!("{site} ")).unwrap_or(&words);
+        self.moment(now, site, what.to_owned());
+    }
+}
+
+/// A film without a clock: every action is a moment later than the one before.
+#[derive(Debug)]
+pub struct Steps(Film, u32);
+
+impl Steps {
+    /// A film of so many sites.
+    pub fn new(sites: usize) -> Self {
+        let names = SiteId::all(sites).map(|site| site.to_string()).collect();
+        Self(Film::new(names, false), 0)
+    }
+
+    /// The diagram of all that was seen.
+    pub fn develop(self) -> Diagram {
+        self.0.develop(f64::from(self.1) + 1.0)
+    }
+}
+
+impl Spectator for Steps {
+    fn see<P: Subject>(&mut self, _: usize, event: &Event<'_, P>) {
+        let begins = match event {
+            // What a site tells itself is part of what it does.
+            Event::Receives { from, to, .. } => from != to,
+            Event::Sends { .. }
+            | Event::Arms(..)
+            | Event::Enters(..)
+            | Event::Loses(..)
+            | Event::Ignores(..) => false,
+            _ => true,
+        };
+        self.1 += u32::from(begins);
+        self.0.see(f64::from(self.1), event);
+    }
+}

@@ -1,0 +1,137 @@
+//! The algorithms as printed: the shortest schedule that breaks what their papers claim.
+
+mod group;
+mod mutex;
+mod pool;
+mod role;
+mod token;
+
+use quorate_check::{Claims, Limits, Order, Slips, Space, check};
+use quorate_sim::{Contract, Faults, Quorums, Shape, Subject};
+
+use super::{Axis, Claim, Finding, Plot, Settings, Sink};
+
+/// Where one repair is undone, and how that shows.
+struct Case<P: Subject> {
+    /// The erratum, by its name in `docs/protocols/`.
+    name: &'static str,
+    /// What is printed.
+    printed: &'static str,
+    /// The space, as the command line spells it.
+    command: &'static str,
+    space: Space<P>,
+    /// Whether the search takes more than a second.
+    long: bool,
+}
+
+/// Every erratum that a search finds, protocol by protocol.
+pub(super) fn run(settings: Settings, sink: Sink<'_>) {
+    let condition = "breadth first; each delivery, claim, exit or fault is an action";
+    let number = Axis::even("errata of a paper, the shortest first");
+    let mut plot = Plot::new("How soon each breaks", condition, number, Axis::even("actions"));
+    let mut lengths = Vec::new();
+    let mut add = |protocol: &str, mut steps: Vec<u32>| {
+        steps.sort_unstable();
+        for (number, steps) in (1..).zip(&steps) {
+            plot.measured(protocol, f64::from(number), f64::from(*steps));
+        }
+        lengths.append(&mut steps);
+    };
+    add("mutex", search(settings, "mutex", mutex::cases(), sink));
+    add("group", search(settings, "group", group::cases(), sink));
+    add("pool", search(settings, "pool", pool::cases(), sink));
+    add("role", search(settings, "role", role::cases(), sink));
+    add("token", search(settings, "token", token::cases(), sink));
+    sink(Finding::Plot(plot));
+    let (actions, errata) = (Axis::even("actions"), Axis::even("errata"));
+    let mut plot = Plot::new("How many break within so many actions", condition, actions, errata);
+    lengths.sort_unstable();
+    for (at, steps) in lengths.iter().enumerate() {
+        if lengths.get(at + 1) != Some(steps) {
+            plot.measured("all papers", f64::from(*steps), (at + 1) as f64);
+        }
+    }
+    sink(Finding::Plot(plot));
+}
+
+/// Searches each space, and tells how many actions each needs to break.
+fn search<P: Subject>(
+    settings: Settings,
+    protocol: &str,
+    cases: Vec<Case<P>>,
+    sink: Sink<'_>,
+) -> Vec<u32> {
+    let mut lengths = Vec::new();
+    for case in cases.into_iter().filter(|case| !(settings.quick && case.long)) {
+        let report = check(&case.space, &Limits { threads: 1, ..Limits::default() });
+        let (property, steps) = match &report.violation {
+            Some((breach, trace)) => (breach.property, trace.actions.len()),
+            None => ("nothing", 0),
+        };
+        let steps = u32::try_from(steps).expect("a short schedule");
+        let name = format!("{protocol} {}: {property} breaks", case.name);
+        let condition =
+            format!("quorate check {protocol} --option undo={} {}", case.name, case.command);
+        let measured = (f64::from(steps), "actions");
+        sink(claim(property).beside(name, condition, measured, case.printed));
+        lengths.push(steps);
+    }
+    lengths
+}
+
+/// What the paper claims that a property stands for.
+fn claim(property: &str) -> Claim {
+    Claim::never(match property {
+        "exclusion" | "units" => "exclusion",
+        "progress" | "vacancy" => "everybody gets in",
+        "one token" | "fences grow" => "one valid token",
+        _ => "its invariants hold",
+    })
+}
+
+/// The papers' world: nothing goes wrong, and channels keep the order.
+fn calm<P: Subject>(
+    shape: &Shape,
+    options: P::Options,
+    requests: &[u32],
+    claims: &str,
+) -> Space<P> {
+    let claim =
+        |text: &str| P::parse_claim(&text.split_whitespace().collect::<Vec<_>>()).expect("a claim");
+    let site = |text: &str| text.split(',').map(claim).collect();
+    let claims = Claims::each(claims.split(';').map(site).collect());
+    let all: Vec<_> = claims.iter().cloned().collect();
+    let quorums = P::quorums(shape, &all).expect("such quorums exist");
+    assert_eq!(quorums.n(), requests.len(), "requests of every site");
+    Space {
+        quorums,
+        options,
+        claims,
+        requests: requests.to_vec(),
+        gives_up: 0,
+        faults: None,
+        slips: Slips::default(),
+        order: Order::Fifo,
+        mortal: None,
+    }
+}
+
+/// A construction by its name.
+fn kind(name: &str, n: usize) -> Shape {
+    Shape::Kind(name.to_owned(), n)
+}
+
+/// A quorum for each site, counted from 1; none for those that only arbitrate.
+fn listed(own: &[&[usize]]) -> Shape {
+    let quorum = |sites: &&[usize]| {
+        let set = sites.iter().map(|site| quorate_quorum::SiteId::new(site - 1)).collect();
+        (!sites.is_empty()).then_some(set)
+    };
+    Shape::Listed(own.iter().map(quorum).collect())
+}
+
+/// So many sessions may be lost and sites may crash; everything comes back.
+fn faults(lose: u32, crash: u32) -> Faults {
+    let contract = Contract { reopens: true, restarts: true, fence_block: 2 };
+    Faults { lose, silent: 0, crash, contract }
+}

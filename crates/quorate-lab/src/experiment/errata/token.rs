@@ -1,0 +1,65 @@
+//! Swaroop & Singh 2008, the appendix.
+
+use quorate_check::{Slips, Space};
+use quorate_protocol::token::Options;
+use quorate_protocol::token::errata::{Erratum, Unrepaired};
+
+use super::{Case, calm, kind};
+
+pub(super) fn cases() -> Vec<Case<Unrepaired>> {
+    let three = kind("majority", 3);
+    let nothing = Slips::default();
+    let (early, crash) = (Slips { early: 1, ..nothing }, Slips { crash: 1, ..nothing });
+    let table: [(_, _, _, _, &[u32], _, _); 5] = [
+        (
+            "E1",
+            Erratum::E1,
+            "sessions are numbered by idle holders only",
+            "--sites 3 --requests 2,1,1 --claims 'a; b'",
+            &[2, 1, 1],
+            "a; b",
+            nothing,
+        ),
+        (
+            "E4",
+            Erratum::E4,
+            "who does not have the token keeps no request",
+            "--sites 3 --requests 2,1,1 --claims 'a; b'",
+            &[2, 1, 1],
+            "a; b",
+            nothing,
+        ),
+        (
+            "E5",
+            Erratum::E5,
+            "nobody tells who has the token",
+            "--sites 3 --requests 1,2,2 --claims 'a; b'",
+            &[1, 2, 2],
+            "a; b",
+            nothing,
+        ),
+        (
+            "E14",
+            Erratum::E14,
+            "a holder takes a copy of its own token",
+            "--sites 3 --claims 'a; b; b' --budget early=1",
+            &[1, 1, 1],
+            "a; b; b",
+            early,
+        ),
+        (
+            "E16",
+            Erratum::E16,
+            "a token is made from a copy only",
+            "--sites 3 --requests 0,1,0 --claims a --budget crash=1",
+            &[0, 1, 0],
+            "a",
+            crash,
+        ),
+    ];
+    let case = |(name, undone, printed, command, requests, claims, slips)| {
+        let space = calm::<Unrepaired>(&three, (Options::default(), undone), requests, claims);
+        Case { name, printed, command, space: Space { slips, ..space }, long: false }
+    };
+    table.map(case).into()
+}

@@ -1,0 +1,57 @@
+//! Needless waits: the older algorithm has some, ours none.
+
+use std::sync::Arc;
+
+use quorate_protocol::group::{Choice, Claim, GroupLock, Options};
+use quorate_quorum::{Kind, QuorumSystem, build};
+use quorate_sim::random::{self, Delay, Plan, Span, T};
+use quorate_sim::{Claims, Subject, Unwatched};
+
+use super::{Claimed, Joung, JoungOptions, MGroup, Settings, Sink, calm, seeds};
+
+/// In how many runs somebody waits who could be inside; such a run ends there.
+pub(super) fn run(settings: Settings, sink: Sink<'_>) {
+    let runs = if settings.quick { 50 } else { 500 };
+    let majority: Arc<dyn QuorumSystem> = build(Kind::Majority, 5).expect("five sites");
+    let condition = format!(
+        "5 sites, majority, 3 claims each of a; b; a b; a; b c, think up to 20T, inside up to 60T, \
+         exponential delays, {runs} runs"
+    );
+    for (name, choice) in
+        [("group", Choice::Arbitrary), ("group, most waiting", Choice::MostWaiting)]
+    {
+        let options = Options { choice, ..Options::default() };
+        let blocked = blocked::<GroupLock>(settings, Arc::clone(&majority), options, runs);
+        let never = Claimed::at_most("", 0.0);
+        let name = format!("{name}: needless waits");
+        sink(never.beside(name, condition.clone(), (blocked as f64, "runs"), "theorem 4"));
+    }
+    let coterie = MGroup::Coterie(majority);
+    let blocked = blocked::<Joung<true>>(settings, coterie, JoungOptions::default(), runs);
+    let claim = Claimed::at_least("", 1.0);
+    let name = "joung: needless waits".to_owned();
+    sink(claim.beside(name, condition, (blocked as f64, "runs"), "Manabe & Park, section 3"));
+}
+
+fn blocked<P: Subject<Claim = Claim>>(
+    settings: Settings,
+    quorums: P::Quorums,
+    options: P::Options,
+    runs: u64,
+) -> usize {
+    let claim =
+        |text: &str| vec![P::parse_claim(&text.split(' ').collect::<Vec<_>>()).expect("groups")];
+    let claims = Claims::each(["a", "b", "a b", "a", "b c"].map(claim).to_vec());
+    let plan = Plan {
+        requests: vec![3; 5],
+        think: Span::UpTo(20 * T),
+        inside: Span::UpTo(60 * T),
+        delay: Delay::Exponential,
+        ..calm::<P>(quorums, options, claims)
+    };
+    let breach = |seed| random::run(&plan, seed, &mut Unwatched).breach;
+    let breaches = seeds(settings.seed, runs).filter_map(breach);
+    let properties: Vec<_> = breaches.map(|breach| breach.property).collect();
+    assert!(properties.iter().all(|name| *name == "no blocking"), "{properties:?}");
+    properties.len()
+}

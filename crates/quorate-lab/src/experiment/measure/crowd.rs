@@ -1,0 +1,89 @@
+//! Who is inside with whom, and who had to wait.
+
+use std::collections::BTreeMap;
+
+use quorate_protocol::{ClaimId, SiteId, Tick};
+use quorate_sim::random::TimedObserver;
+use quorate_sim::{Event, Subject};
+
+use super::{in_t, share};
+
+/// Watches entries and exits, in one run after the other.
+#[derive(Debug, Default)]
+pub(in crate::experiment) struct Crowd {
+    inside: u64,
+    since: Tick,
+    /// Time while anybody was inside, and the same counted for each who was.
+    busy: u64,
+    filled: u64,
+    entries: u64,
+    /// Entries that found somebody inside.
+    joined: u64,
+    asked: BTreeMap<(SiteId, ClaimId), Tick>,
+    /// From claim to entry, in ticks, in the order of entries.
+    pub(in crate::experiment) waits: Vec<u64>,
+}
+
+impl Crowd {
+    /// How many are inside on average, while anybody is.
+    pub(in crate::experiment) fn concurrency(&self) -> f64 {
+        share(self.filled, self.busy)
+    }
+
+    /// The share of entries that found somebody inside.
+    pub(in crate::experiment) fn joined(&self) -> f64 {
+        share(self.joined, self.entries)
+    }
+
+    /// How often somebody entered who found nobody inside.
+    pub(in crate::experiment) fn sessions(&self) -> u64 {
+        self.entries - self.joined
+    }
+
+    /// The mean time from claim to entry, in T.
+    pub(in crate::experiment) fn wait(&self) -> f64 {
+        in_t(self.waits.iter().sum()) / self.waits.len().max(1) as f64
+    }
+
+    /// The longest time from claim to entry, in ticks.
+    pub(in crate::experiment) fn longest_wait(&self) -> u64 {
+        self.waits.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The run is over, and the next one begins at the first tick again.
+    pub(in crate::experiment) fn rest(&mut self) {
+        self.since = Tick::ZERO;
+    }
+
+    fn go_on(&mut self, now: Tick) {
+        let ticks = now.0.saturating_sub(self.since.0);
+        self.busy += if self.inside > 0 { ticks } else { 0 };
+        self.filled += self.inside * ticks;
+        self.since = now;
+    }
+
+    fn enter(&mut self, now: Tick, who: (SiteId, ClaimId)) {
+        self.go_on(now);
+        self.entries += 1;
+        self.joined += u64::from(self.inside > 0);
+        self.inside += 1;
+        let asked = self.asked.remove(&who).unwrap_or(now);
+        self.waits.push(now.0 - asked.0);
+    }
+}
+
+impl<P: Subject> TimedObserver<P> for Crowd {
+    fn see(&mut self, now: Tick, _: usize, event: &Event<'_, P>) {
+        match *event {
+            Event::Acquires(site, claim) => {
+                self.asked.insert((site, claim), now);
+            }
+            Event::Enters(site, claim, _) => self.enter(now, (site, claim)),
+            Event::Releases(..) => {
+                self.go_on(now);
+                self.inside -= 1;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What an entry of a mutex costs under light and heavy load.
+
+use quorate_quorum::SiteId;
+use quorate_sim::random::{Delay, Plan, Span, Tally};
+use quorate_sim::{Claims, Event, Observer, Quorums, Subject, Unwatched, World};
+
+use super::{Chance, calm, in_t, seeds, served, share};
+
+/// Under heavy load: everybody asks again at once.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::experiment) struct Heavy {
+    /// Messages for an entry.
+    pub(in crate::experiment) messages: f64,
+    /// From one holder to the next, in T.
+    pub(in crate::experiment) handover: f64,
+    /// Entries in T.
+    pub(in crate::experiment) throughput: f64,
+}
+
+/// What heavy load costs if everybody stays inside for so many ticks, and all messages take T.
+///
+/// Beginning and end of a run are the same whatever its length, so two runs of different length
+/// differ by the middle alone.
+pub(in crate::experiment) fn heavy<P: Subject<Claim = ()>>(
+    quorums: &P::Quorums,
+    options: &P::Options,
+    inside: u64,
+) -> Heavy {
+    let plan = crowded::<P>(quorums, options, inside);
+    let n = quorums.n();
+    let [short, long] = [6, 12]
+        .map(|each| served(&Plan { requests: vec![each; n], ..plan.clone() }, 1, &mut Unwatched));
+    let entries = long.entries - short.entries;
+    let ticks = long.handover_ticks - short.handover_ticks;
+    Heavy {
+        messages: share(long.messages - short.messages, entries),
+        handover: in_t(ticks) / (long.handovers - short.handovers) as f64,
+        throughput: entries as f64 / in_t(long.elapsed_ticks - short.elapsed_ticks),
+    }
+}
+
+/// What heavy load costs if messages take unequal time: the mean of some runs in which everybody
+/// enters forty times.
+pub(in crate::experiment) fn uneven<P: Subject<Claim = ()>>(
+    quorums: &P::Quorums,
+    options: &P::Options,
+    inside: u64,
+    (seed, runs): (u64, u64),
+) -> Heavy {
+    let plan = crowded::<P>(quorums, options, inside);
+    let plan = Plan { delay: Delay::Exponential, requests: vec![40; quorums.n()], ..plan };
+    let mut sum = Tally::default();
+    for seed in seeds(seed, runs) {
+        sum.add(&served(&plan, seed, &mut Unwatched));
+    }
+    Heavy {
+        messages: share(sum.messages, sum.entries),
+        handover: in_t(sum.handover_ticks) / sum.handovers as f64,
+        throughput: sum.entries as f64 / in_t(sum.elapsed_ticks),
+    }
+}
+
+fn crowded<P: Subject<Claim = ()>>(
+    quorums: &P::Quorums,
+    options: &P::Options,
+    inside: u64,
+) -> Plan<P> {
+    let plan = calm::<P>(quorums.clone(), options.clone(), Claims::all(vec![()]));
+    Plan { inside: Span::Fixed(inside), ..plan }
+}
+
+/// Messages for an entry under light load: one caller at a time, at sites in no particular order.
+pub(in crate::experiment) fn light<P: Subject<Claim = ()>>(
+    quorums: &P::Quorums,
+    options: &P::Options,
+    seed: u64,
+) -> f64 {
+    // A few rounds, until it no longer matters how everything began.
+    light_of::<P>(quorums, options, seed, (5 * quorums.n(), 30 * quorums.n()))
+}
+
+/// The same of so many entries, after so many that do not count.
+pub(in crate::experiment) fn light_of<P: Subject<Claim = ()>>(
+    quorums: &P::Quorums,
+    options: &P::Options,
+    seed: u64,
+    (before, entries): (usize, usize),
+) -> f64 {
+    let mut world = World::<P>::new(quorums, options);
+    let (mut meter, mut chance) = (Meter(0), Chance(seed));
+    for entry in 0..before + entries {
+        if entry == before {
+            meter.0 = 0;
+        }
+        let site = SiteId::new(chance.below(quorums.n()));
+        let claim = world.acquire(site, (), &mut meter).expect("every site may ask");
+        settle(&mut world, &mut meter);
+        world.release(site, claim, &mut meter).expect("who asks alone is let in");
+        settle(&mut world, &mut meter);
+    }
+    meter.0 as f64 / entries as f64
+}
+
+fn settle<P: Subject>(world: &mut World<P>, meter: &mut Meter) {
+    while let Some(channel) = { world.busy_channels().next() } {
+        world.deliver(channel, meter);
+    }
+}
+
+/// Counts messages between different sites.
+struct Meter(u64);
+
+impl<P: Subject> Observer<P> for Meter {
+    fn see(&mut self, _: usize, event: &Event<'_, P>) {
+        if let Event::Sends { from, to, .. } = event {
+            self.0 += u64::from(from != to);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! How runs are made and counted, whatever the experiment.
+
+mod chance;
+mod crowd;
+mod entry;
+
+use quorate_sim::random::{Delay, Plan, Span, T, Tally, TimedObserver, run};
+use quorate_sim::{Claims, Order, Quorums, Slips, Subject};
+
+pub(super) use self::chance::Chance;
+pub(super) use self::crowd::Crowd;
+pub(super) use self::entry::{Heavy, heavy, light, light_of, uneven};
+
+/// A plan of the papers' world: nothing goes wrong, every message takes T, channels keep the order,
+/// and whoever leaves asks again at once. So far nobody asks.
+pub(super) fn calm<P: Subject>(
+    quorums: P::Quorums,
+    options: P::Options,
+    claims: Claims<P::Claim>,
+) -> Plan<P> {
+    Plan {
+        requests: vec![0; quorums.n()],
+        quorums,
+        options,
+        claims,
+        think: Span::Fixed(0),
+        inside: Span::Fixed(T),
+        gives_up: 0,
+        delay: Delay::Constant,
+        skew: false,
+        order: Order::Fifo,
+        faults: None,
+        slips: Slips::default(),
+    }
+}
+
+/// Runs a plan in which everybody is served.
+pub(super) fn served<P: Subject>(
+    plan: &Plan<P>,
+    seed: u64,
+    watch: &mut impl TimedObserver<P>,
+) -> Tally {
+    let outcome = run(plan, seed, watch);
+    let served = outcome.breach.is_none() && outcome.tally.unserved == 0;
+    assert!(served, "{} serves everybody, seed {seed}: {:?}", P::NAME, outcome.breach);
+    outcome.tally
+}
+
+/// Seeds of so many runs, which no other seed of the experiment shares.
+pub(super) fn seeds(seed: u64, runs: u64) -> impl Iterator<Item = u64> {
+    (0..runs).map(move |run| seed.wrapping_mul(1_000_003).wrapping_add(run))
+}
+
+/// Ticks as a multiple of T.
+pub(super) fn in_t(ticks: u64) -> f64 {
+    ticks as f64 / T as f64
+}
+
+/// A share of a whole; nothing of nothing.
+pub(super) fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

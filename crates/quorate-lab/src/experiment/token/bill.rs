@@ -1,0 +1,55 @@
+//! What an entry costs by the paper's way to count: request and complete are charged to their
+//! sender, start and token to their receiver.
+
+use std::collections::BTreeMap;
+
+use quorate_protocol::token::{Message, TokenLock};
+use quorate_protocol::{SiteId, Tick};
+use quorate_sim::Event;
+use quorate_sim::random::TimedObserver;
+
+/// The dearest entry and the longest queue of several runs.
+#[derive(Debug, Default)]
+pub(super) struct Bill {
+    most: u64,
+    /// The most groups that a token's queue had when it was handed over.
+    pub(super) entries_most: usize,
+}
+
+impl Bill {
+    /// Messages of the dearest entry.
+    pub(super) fn most(&self) -> u64 {
+        self.most
+    }
+
+    /// Watches one run: the next one numbers its requests from one again.
+    pub(super) fn for_a_run(&mut self) -> Run<'_> {
+        Run { bill: self, charged: BTreeMap::new() }
+    }
+}
+
+/// One run.
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    bill: &'a mut Bill,
+    charged: BTreeMap<(SiteId, u64), u64>,
+}
+
+impl TimedObserver<TokenLock> for Run<'_> {
+    fn see(&mut self, _: Tick, _: usize, event: &Event<'_, TokenLock>) {
+        let Event::Sends { from, to, message } = *event else { return };
+        let payer = match message {
+            Message::Request { sn, .. } | Message::Complete { sn, .. } => (from, *sn),
+            Message::Start(pass) => (to, pass.sn),
+            Message::Token { token, .. } => {
+                let entries = token.queue.entries();
+                self.bill.entries_most = self.bill.entries_most.max(entries.len());
+                (to, entries[0].waiting[0].sn)
+            }
+            _ => return,
+        };
+        let charged = self.charged.entry(payer).or_default();
+        *charged += 1;
+        self.bill.most = self.bill.most.max(*charged);
+    }
+}

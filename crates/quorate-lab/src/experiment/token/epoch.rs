@@ -1,0 +1,61 @@
+//! What a new token costs, once the old one is taken for lost.
+
+use quorate_protocol::SiteId;
+use quorate_protocol::token::{Options, Timer, TokenLock};
+use quorate_quorum::{Kind, build};
+use quorate_sim::{Event, Fault, Observer, Subject, World};
+
+use super::{Claimed, Sink};
+
+/// The first holder restarts and has no token any more; another site waits until T1 runs out.
+pub(super) fn run(n: usize, sink: Sink<'_>) {
+    let (first, second) = (SiteId::new(0), SiteId::new(1));
+    let quorums = build(Kind::Majority, n).expect("there are sites");
+    let mut world = World::<TokenLock>::new(&quorums, &Options::default());
+    let mut count = Ballots::default();
+    world.suffer(Fault::Crash(first), &mut count);
+    world.suffer(Fault::Restart(first), &mut count);
+    let claim = TokenLock::parse_claim(&["a"]).expect("a group");
+    world.acquire(second, claim, &mut count).expect("it may ask");
+    while rounds(&mut world, &mut count) {}
+    assert!(world.expire(second, Timer::T1, &mut count), "it waits for T1");
+    let mut ways = 0;
+    while world.inside() == 0 {
+        assert!(rounds(&mut world, &mut count), "a token is made");
+        ways += 1;
+    }
+    while rounds(&mut world, &mut count) {}
+    let condition = "the holder restarts, another asks, T1 runs out";
+    let row = |what: &str| (format!("N={n}: {what}"), condition.to_owned());
+    let (name, condition) = row("a new token, messages");
+    let cost = Claimed::exact("3(n-1)", 3.0 * (n as f64 - 1.0));
+    sink(cost.beside(name, condition, (count.0 as f64, "messages"), ""));
+    let (name, condition) = row("a new token, time from T1 to the entry");
+    let there_and_back = Claimed::exact("2T", 2.0);
+    sink(there_and_back.beside(name, condition, (f64::from(ways), "T"), "prepare, promise"));
+}
+
+/// All that is under way arrives; false if nothing is.
+fn rounds(world: &mut World<TokenLock>, count: &mut Ballots) -> bool {
+    let busy: Vec<_> = world.busy_channels().collect();
+    for &channel in &busy {
+        let under_way = world.under_way(channel.0, channel.1, channel.2).count();
+        for _ in 0..under_way {
+            world.deliver(channel, count);
+        }
+    }
+    !busy.is_empty()
+}
+
+/// Counts messages about new tokens.
+#[derive(Debug, Default)]
+struct Ballots(u64);
+
+impl Observer<TokenLock> for Ballots {
+    fn see(&mut self, _: usize, event: &Event<'_, TokenLock>) {
+        if let Event::Sends { message, .. } = event {
+            let ballot = ["prepare", "promise", "nack", "new_epoch", "withdraw"];
+            self.0 += u64::from(ballot.contains(&message.kind()));
+        }
+    }
+}
