@@ -1,50 +1,48 @@
 //! Requests of several groups, section VII: whether the holder always hears of them.
 
-use std::time::Duration;
-
 use quorate_protocol::group::{Claim, Group};
-use quorate_protocol::token::{Options, TokenLock};
+use quorate_protocol::token::Options;
+use quorate_protocol::token::errata::{Erratum, Unrepaired};
 use quorate_quorum::{Kind, build};
-use quorate_sim::Claims;
-use quorate_sim::random::{Delay, Plan, Span, T};
+use quorate_sim::random::{self, Delay, Plan, Span, T};
+use quorate_sim::{Claims, Unwatched};
 
-use super::{ASKS, Claimed, Settings, Sink, seeds, served};
-use crate::experiment::measure::{Chance, Crowd, calm};
+use super::{ASKS, Claimed, Settings, Sink, seeds};
+use crate::experiment::measure::{Chance, calm};
 
-/// So long that nobody waits for T1 who is not forgotten.
-const T1: Duration = Duration::from_hours(1);
+/// Whom a site that passes the token on asks from then on; T1 never runs out.
+const RULES: [(&str, Erratum, &str); 2] = [
+    ("all who may be next", Erratum::NoT1, ""),
+    (
+        "the first of each entry",
+        Erratum::Firsts,
+        "another may become the first, and nobody asks it",
+    ),
+];
 
-/// How many wait until T1 runs out, though nothing is lost.
+/// How many wait for ever without T1, though nothing is lost.
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let runs = if settings.quick { 20 } else { 200 };
     for n in [3, 4, 9] {
         for some in [1, 2] {
-            let condition = format!(
-                "nothing is lost, claims of {some} of 3 groups, each site asks {ASKS} times, think \
-                 up to 2T, inside up to 6T, exponential delays, {runs} runs"
-            );
-            let plan = plan(n, some, settings.seed);
-            let mut crowd = Crowd::default();
-            for seed in seeds(settings.seed, runs) {
-                served(&plan, seed, &mut crowd);
+            for (rule, undone, note) in RULES {
+                let condition = format!(
+                    "nothing is lost, no T1, claims of {some} of 3 groups, each site asks {ASKS} \
+                     times, think up to 2T, inside up to 6T, exponential delays, {runs} runs"
+                );
+                let plan = plan(n, some, undone, settings.seed);
+                let unserved = |seed| random::run(&plan, seed, &mut Unwatched).tally.unserved;
+                let left: u64 = seeds(settings.seed, runs).map(unserved).sum();
+                let name = format!("N={n}, {some} of 3 groups, asks {rule}: wait for ever");
+                let note = if left > 0 { note } else { "" };
+                let never = Claimed::at_most("", 0.0);
+                sink(never.beside(name, condition, (left as f64, "requests"), note));
             }
-            let patience = u64::try_from(T1.as_nanos()).expect("an hour");
-            let found = crowd.waits.iter().filter(|&&wait| wait >= patience).count();
-            let name = format!("N={n}, {some} of 3 groups: found by T1 alone");
-            let note = "a request set has the first of each entry; with sets of groups another may \
-                        become the first, and then nobody asks it";
-            let never = Claimed::at_most("", 0.0);
-            sink(never.beside(
-                name,
-                condition,
-                (found as f64, "requests"),
-                if some > 1 { note } else { "" },
-            ));
         }
     }
 }
 
-fn plan(n: usize, some: usize, seed: u64) -> Plan<TokenLock> {
+fn plan(n: usize, some: usize, undone: Erratum, seed: u64) -> Plan<Unrepaired> {
     let mut chance = Chance(seed);
     let mut claim = || {
         let mut names = vec!["a", "b", "c"];
@@ -56,12 +54,11 @@ fn plan(n: usize, some: usize, seed: u64) -> Plan<TokenLock> {
     let each = (0..n).map(|_| (0..ASKS).map(|_| claim()).collect());
     let claims = Claims::each(each.collect());
     let quorums = build(Kind::Majority, n).expect("there are sites");
-    let options = Options { t1: T1, ..Options::default() };
     Plan {
         requests: vec![ASKS; n],
         think: Span::UpTo(2 * T),
         inside: Span::UpTo(6 * T),
         delay: Delay::Exponential,
-        ..calm::<TokenLock>(quorums, options, claims)
+        ..calm::<Unrepaired>(quorums, (Options::default(), undone), claims)
     }
 }
