@@ -195,7 +195,7 @@ fn what_is_no_claim_or_option_of_a_lock_is_refused_in_a_line() {
         ("check group --claims a --option fair=on", "known: choice, limit, undo"),
         ("check group --claims a --option undo=E2", "there is no repair `E2` to undo"),
         ("check group --claims a --order any", "a group needs --order fifo"),
-        ("sim random --protocol token --site", "leave --site out"),
+        ("sim random --protocol token --site --option t1=5ms", "known: undo"),
     ] {
         let done = quorate(line);
         assert_eq!((done.code, done.err.lines().count()), (Some(2), 1), "{line}: {}", done.err);
