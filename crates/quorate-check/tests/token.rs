@@ -160,15 +160,10 @@ fn undone_repairs_against_faults_are_found() {
     let early = Slips { early: 1, ..NOTHING };
     let two_groups = ["contract", "exclusion", "fences grow", "one token"];
     assert_damages(Erratum::E12, &locks([1, 2, 1], "a; a; b", early), &two_groups);
-    assert_damages(Erratum::E11, &locks([1, 2, 1], "a; a; b", early), &two_groups);
-    let any = Order::Any { duplicates: 0 };
-    let overtaken = Locks { order: any, ..locks([2, 1, 1], "a, b; a; a", early) };
-    assert_damages(Erratum::E10, &overtaken, &two_groups);
     assert_damages(Erratum::OldNumber, &locks([1, 1, 1], "a; b", early), &["progress"]);
     let drop = Slips { drop: 2, ..NOTHING };
     let for_ever = ["progress", "vacancy"];
     assert_damages(Erratum::E13, &locks([1, 1, 1], "a; a; b", drop), &for_ever);
-    assert_damages(Erratum::E8, &locks([1, 2, 1], "a; a; b", drop), &for_ever);
 }
 
 /// A lease that counts from when the last promise came outlasts the first promises.
