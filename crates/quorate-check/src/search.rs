@@ -39,13 +39,16 @@ pub struct Report {
     pub depth: usize,
     /// Whether every state was looked at.
     pub complete: bool,
-    /// The property that broke and the shortest schedule that breaks it.
+    /// The property that broke and the shortest schedule that breaks it, or the one that was found
+    /// first if looking for the shortest takes too much.
     pub violation: Option<(Breach, Trace)>,
 }
 
 /// A schedule and what happened in it.
 #[derive(Clone, Debug)]
 pub struct Trace {
+    /// Whether no schedule that breaks a property has fewer actions.
+    pub is_shortest: bool,
     /// What was done, in order.
     pub actions: Vec<Action>,
     /// What happened, with how deep in its action.
@@ -81,7 +84,9 @@ pub fn check<P: Subject>(space: &Space<P>, limits: &Limits) -> Report {
     let found = model.checker().threads(limits.threads).spawn_dfs().join();
     let violation = found.discoveries().into_values().next().map(|path| {
         let known = path.into_actions();
-        replay(space, if limits.shortest { shortest(space, known) } else { known })
+        let shortest = limits.shortest.then(|| shortest(space, limits, known.len())).flatten();
+        let is_shortest = shortest.is_some();
+        replay(space, shortest.unwrap_or(known), is_shortest)
     });
     Report {
         states: found.unique_state_count(),
@@ -96,25 +101,35 @@ pub fn explore<P: Subject>(space: &Space<P>, address: impl ToSocketAddrs) {
     Model::new(space.clone(), usize::MAX, Arc::default()).checker().serve(address);
 }
 
-/// The shortest schedule that breaks a property, given one that does.
+/// A breadth-first search looks at no more states than these: it keeps them whole, and where a
+/// request waits for ever there may be no end of them.
+const MOST_KEPT: usize = 2_000_000;
+
+/// The shortest schedule that breaks a property, given the length of one that does; `None` if there
+/// are too many states.
 ///
 /// Breadth first, on one thread so that states come strictly by depth, and no deeper than the
 /// schedule that is known: `stateright` counts the first state as depth 1, and looks at no state
 /// at its limit.
-fn shortest<P: Subject>(space: &Space<P>, known: Vec<Action>) -> Vec<Action> {
-    let model = Model::new(space.clone(), usize::MAX, Arc::default());
-    let found = model.checker().target_max_depth(known.len() + 2).spawn_bfs().join();
-    found.discoveries().into_values().next().map_or(known, stateright::Path::into_actions)
+fn shortest<P: Subject>(space: &Space<P>, limits: &Limits, known: usize) -> Option<Vec<Action>> {
+    let most = limits.max_states.min(MOST_KEPT);
+    let model = Model::new(space.clone(), most, Arc::default());
+    let found = model.checker().target_max_depth(known + 2).spawn_bfs().join();
+    found.discoveries().into_values().next().map(stateright::Path::into_actions)
 }
 
-fn replay<P: Subject>(space: &Space<P>, actions: Vec<Action>) -> (Breach, Trace) {
+fn replay<P: Subject>(
+    space: &Space<P>,
+    actions: Vec<Action>,
+    is_shortest: bool,
+) -> (Breach, Trace) {
     let mut world = space.start();
     let mut lines = Lines(Vec::new());
     for &action in &actions {
         space.act(&mut world, action, &mut lines);
     }
     let breach = world.breach().expect("the schedule breaks a property").clone();
-    (breach, Trace { actions, lines: lines.0 })
+    (breach, Trace { is_shortest, actions, lines: lines.0 })
 }
 
 struct Lines(Vec<(usize, String)>);

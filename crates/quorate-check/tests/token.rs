@@ -39,6 +39,13 @@ fn search<P>(locks: &Locks, options: P::Options, shortest: bool) -> Report
 where
     P: Subject<Claim = Claim, Quorums = std::sync::Arc<dyn QuorumSystem>>,
 {
+    search_within::<P>(locks, options, &Limits { shortest, ..Limits::default() })
+}
+
+fn search_within<P>(locks: &Locks, options: P::Options, limits: &Limits) -> Report
+where
+    P: Subject<Claim = Claim, Quorums = std::sync::Arc<dyn QuorumSystem>>,
+{
     let Locks { claims, requests, gives_up, slips, faults, order } = locks.clone();
     let quorums = build(Kind::Majority, 3).unwrap();
     let space = Space::<P> {
@@ -52,7 +59,7 @@ where
         order,
         mortal: None,
     };
-    check(&space, &Limits { shortest, ..Limits::default() })
+    check(&space, limits)
 }
 
 fn assert_clean(locks: &Locks, options: Options) {
@@ -69,6 +76,7 @@ fn assert_breaks(undone: Erratum, locks: &Locks, (property, steps): (&str, usize
     let report = search::<Unrepaired>(locks, (Options::default(), undone), true);
     let (breach, trace) = report.violation.expect("the repair is needed");
     assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
+    assert!(trace.is_shortest);
 }
 
 /// Undoes one repair where leases matter, and expects two groups inside at one time.
@@ -164,6 +172,17 @@ fn undone_repairs_against_faults_are_found() {
     let drop = Slips { drop: 2, ..NOTHING };
     let for_ever = ["progress", "vacancy"];
     assert_damages(Erratum::E13, &locks([1, 1, 1], "a; a; b", drop), &for_ever);
+    assert_damages(Erratum::E8, &locks([1, 2, 1], "a; a; b", drop), &for_ever);
+}
+
+/// A captain that waits for ever has others try again for ever, and there is no end of states.
+#[test]
+fn a_schedule_is_shown_where_the_shortest_is_out_of_reach() {
+    let locks = locks([1, 2, 1], "a; a; b", Slips { drop: 2, ..NOTHING });
+    let limits = Limits { max_states: 200_000, ..Limits::default() };
+    let report = search_within::<Unrepaired>(&locks, (Options::default(), Erratum::E8), &limits);
+    let (_, trace) = report.violation.expect("the repair is needed");
+    assert!(!trace.is_shortest && !trace.lines.is_empty());
 }
 
 /// A lease that counts from when the last promise came outlasts the first promises.

@@ -23,7 +23,8 @@ use crate::progress::{Goal, shown};
 /// Tries every schedule of a small cluster: whatever can happen next, happens
 ///
 /// A search that is clean and complete is a proof for this cluster and this number of claims. If a
-/// property breaks, the shortest schedule that breaks it is shown.
+/// property breaks, the shortest schedule that breaks it is shown, unless it takes too many states
+/// to find.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
@@ -195,9 +196,10 @@ impl Search<'_> {
 
 fn violation(paint: Paint, breach: &Breach, trace: &Trace) -> Vec<String> {
     let steps = trace.actions.len();
+    let which = if trace.is_shortest { "The shortest" } else { "A" };
     let mut text = vec![
         format!("{} {breach}", paint.bad("broken:")),
-        format!("The shortest schedule that breaks it, {steps} steps:\n"),
+        format!("{which} schedule that breaks it, {steps} steps:\n"),
     ];
     text.extend(lines(trace).map(|line| format!("  {line}")));
     text
