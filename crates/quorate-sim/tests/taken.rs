@@ -109,7 +109,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     // And of group locks by token. A site promises again what it has promised another.
     (Taken::TokenRepair("forgetful"), 0, "fences grow"),
     // It votes, asks and answers while callers of its former life are inside.
-    (Taken::TokenRepair("no-quarantine"), 676, "exclusion"),
+    (Taken::TokenRepair("no-quarantine"), 172, "exclusion"),
     (Taken::TokenRepair("E1"), 1, "fences grow"),
     (Taken::TokenRepair("E12"), 7, "exclusion"),
     (Taken::TokenRepair("E13"), 0, "progress"),

@@ -1,15 +1,16 @@
 //! What becomes of a token lock without some of its repairs, where no property breaks but the token
 //! does not come to rest, or is lost for nothing.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use quorate_protocol::group::Claim;
 use quorate_protocol::token::errata::{Erratum, Unrepaired};
 use quorate_protocol::token::{Grant, Message, Options, Timer, TokenLock};
-use quorate_protocol::{ClaimId, SiteId};
+use quorate_protocol::{ClaimId, SiteId, Tick};
 use quorate_quorum::{Kind, QuorumSystem, build};
-use quorate_sim::random::{Delay, Plan, Span, T, run};
-use quorate_sim::{Claims, Lane, Order, Slips, Subject, Unwatched, World};
+use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver, run};
+use quorate_sim::{Claims, Event, Lane, Order, Slips, Subject, Unwatched, World};
 
 /// More messages than any story here needs.
 const ENOUGH: usize = 1000;
@@ -146,6 +147,49 @@ fn unserved(undone: Erratum, seed: u64) -> u64 {
         slips: Slips::default(),
     };
     run(&plan, seed, &mut Unwatched).tally.unserved
+}
+
+/// Holders who leave sooner than voters can answer do not use the token's lease up.
+#[test]
+fn a_token_that_nobody_keeps_for_long_does_not_lapse() {
+    assert_eq!(epochs(Erratum::NoT1), 1);
+    assert!(epochs(Erratum::Restless) > 1);
+}
+
+/// How many epochs it takes to serve three sites that want different groups all the time.
+fn epochs(undone: Erratum) -> usize {
+    let lease = Some(std::time::Duration::from_nanos(60 * T));
+    let claim = |group| vec![Unrepaired::parse_claim(&[group]).unwrap()];
+    let plan = Plan::<Unrepaired> {
+        quorums: build(Kind::Majority, 3).unwrap(),
+        options: (Options { lease, ..Options::default() }, undone),
+        claims: Claims::each(["a", "b", "c"].map(claim).to_vec()),
+        requests: vec![300; 3],
+        think: Span::Fixed(0),
+        inside: Span::Fixed(0),
+        gives_up: 0,
+        delay: Delay::Constant,
+        skew: false,
+        order: Order::Fifo,
+        faults: None,
+        slips: Slips::default(),
+    };
+    let mut seen = Epochs::default();
+    let outcome = run(&plan, 1, &mut seen);
+    assert_eq!((outcome.breach, outcome.tally.unserved), (None, 0));
+    seen.0.len()
+}
+
+/// The epochs in which somebody was let in.
+#[derive(Default)]
+struct Epochs(BTreeSet<u64>);
+
+impl TimedObserver<Unrepaired> for Epochs {
+    fn see(&mut self, _: Tick, _: usize, event: &Event<'_, Unrepaired>) {
+        if let Event::Enters(_, _, grant) = event {
+            self.0.insert(grant.stamp.epoch.0);
+        }
+    }
 }
 
 /// A holder that hears of a request only by an attempt to replace its token hands it over, and

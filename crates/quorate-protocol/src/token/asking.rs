@@ -18,8 +18,8 @@ impl TokenLock {
         self.want = Some(Want { id, sn, groups, called: false, hasty, held_up: false });
         self.tries = 0;
         match state {
-            State::HI => self.open_alone(desk, first),
-            State::HS => self.rejoin(desk),
+            State::HI if !self.needs_renewal(desk) => self.open_alone(desk, first),
+            State::HI | State::HS => self.rejoin(desk),
             _ => {
                 self.wait(desk);
                 self.ask_or_prepare(desk);

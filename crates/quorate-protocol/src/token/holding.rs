@@ -58,7 +58,8 @@ impl TokenLock {
         held.token.add(from, sn, groups);
         if !captain_inside && held.followers.is_empty() {
             self.pass(desk, &SiteSet::new());
-        } else if again {
+        }
+        if again && self.held.is_some() {
             desk.send(from, Message::Alive { sn });
         }
     }
@@ -119,18 +120,23 @@ impl TokenLock {
     }
 
     /// A captain that has left wants in again while its followers are inside. Event 1, state HS.
-    /// It needs no T1: its request cannot get lost (E21).
+    /// It needs no T1: its request cannot get lost (E21). Nor can that of an idle holder that has
+    /// let its lease run down, and waits for it to be renewed.
     pub(super) fn rejoin(&mut self, desk: &mut Desk<'_>) {
         let (me, sn) = (desk.me(), self.sn);
         let groups = self.want.as_ref().expect("it wants something").groups.clone();
         let held = self.hold();
-        let group = held.session_group();
-        if held.token.queue.is_empty() && groups.contains(&group) {
-            held.token.serve(me, sn);
-            let stamp = held.token.stamp;
-            self.enter(desk, group, stamp, (Via::Captain, None));
-        } else {
-            held.token.add(me, sn, &groups);
+        let free = held.token.queue.is_empty();
+        match held.group.clone().filter(|group| free && groups.contains(group)) {
+            Some(group) => {
+                held.token.serve(me, sn);
+                let stamp = held.token.stamp;
+                self.enter(desk, group, stamp, (Via::Captain, None));
+            }
+            None => {
+                held.token.add(me, sn, &groups);
+                self.end_idleness(desk);
+            }
         }
     }
 
@@ -155,15 +161,22 @@ impl TokenLock {
 
     /// The session is over, and somebody waits: opens the next one, or hands the token to who does.
     /// A token is never sent to its own site (E7).
-    fn pass(&mut self, desk: &mut Desk<'_>, keep: &SiteSet) {
+    ///
+    /// One a third of whose lease has gone by is renewed first: holders who leave sooner than voters
+    /// can answer would hand each other less and less, until it lapses.
+    pub(super) fn pass(&mut self, desk: &mut Desk<'_>, keep: &SiteSet) {
+        self.ask = self.ask.iter().chain(keep.iter()).collect();
         let held = self.hold();
         let front = held.token.queue.front().expect("somebody waits");
         if front.site == desk.me() {
             return self.open(desk);
         }
+        if self.needs_renewal(desk) {
+            return self.end_idleness(desk); // and goes on in `hand_on`
+        }
         let until = self.valid_until();
         let token = self.let_go(desk);
-        self.ask = token.queue.captains().iter().chain(keep.iter()).collect();
+        self.ask = token.queue.captains().iter().chain(self.ask.iter()).collect();
         self.ask.remove(desk.me());
         desk.send(front.site, Message::Token { token, until });
         if self.want.is_some() {

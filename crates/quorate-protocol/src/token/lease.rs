@@ -11,7 +11,7 @@ use std::time::Duration;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::errata::Unrepaired;
-use super::state::Inside;
+use super::state::{Held, Inside};
 use super::{Desk, Epoch, Message, Options, State, Timer, TokenLock, Via};
 use crate::{Basis, Tick, Ticket, Why};
 
@@ -33,6 +33,8 @@ pub(super) struct Lease {
     vouchers: BTreeMap<SiteId, Tick>,
     /// On whose word it is valid, if too few voters vouch for this holder itself.
     giver: Option<SiteId>,
+    /// Whether voters have vouched for it at the asking of this holder, which goes on asking.
+    pub(super) is_renewed: bool,
     /// How often it was renewed since anybody was inside.
     idle: u32,
 }
@@ -41,13 +43,13 @@ impl Lease {
     /// Valid on the word of the holder before.
     pub(super) fn on_word(giver: SiteId, until: Tick) -> Self {
         let (round, sent, vouchers) = (0, Tick::ZERO, BTreeMap::new());
-        Self { until, round, sent, vouchers, giver: Some(giver), idle: 0 }
+        Self { until, round, sent, vouchers, giver: Some(giver), is_renewed: false, idle: 0 }
     }
 
     /// Valid because these promised its epoch, each until then.
     pub(super) fn of_voters(vouchers: BTreeMap<SiteId, Tick>, desk: &Desk<'_>) -> Self {
         let (until, round, sent) = (Tick::ZERO, 0, Tick::ZERO);
-        let lease = Self { until, round, sent, vouchers, giver: None, idle: 0 };
+        let lease = Self { until, round, sent, vouchers, giver: None, is_renewed: true, idle: 0 };
         let until = lease.vouched_until(desk).expect("a quorum has promised");
         Self { until, ..lease }
     }
@@ -144,6 +146,14 @@ impl TokenLock {
         }
     }
 
+    /// Whether a third of the token's lease has gone by, and this holder has not had it renewed.
+    pub(super) fn needs_renewal(&self, desk: &Desk<'_>) -> bool {
+        let lease = self.held.as_ref().and_then(|held| held.lease.as_ref());
+        let left = lease.filter(|lease| !lease.is_renewed).map(|lease| lease.until.since(desk.now));
+        let least = self.options.lease.map(|lease| self.options.counted(lease * 2 / 3));
+        left.zip(least).is_some_and(|(left, least)| left < least)
+    }
+
     /// Asks all to vouch for the token anew, unless nobody has used it for long.
     pub(super) fn renew(&mut self, desk: &mut Desk<'_>) {
         let Some(length) = self.options.lease else { return };
@@ -154,6 +164,7 @@ impl TokenLock {
         if let Some(most) = self.options.idle {
             lease.idle = if idle { lease.idle + 1 } else { 0 };
             if lease.idle > most {
+                (lease.is_renewed, lease.vouchers) = (false, BTreeMap::new());
                 return;
             }
         }
@@ -205,10 +216,21 @@ impl TokenLock {
             return desk.out.ignore("that round is over");
         };
         lease.vouchers.insert(from, lease.sent + counted);
-        if let Some(until) = lease.vouched_until(desk).filter(|&until| until > lease.until) {
+        let Some(until) = lease.vouched_until(desk) else { return };
+        lease.is_renewed = true;
+        if until > lease.until {
             lease.until = until;
             lease.giver = None;
             self.await_lapse(desk);
+        }
+        self.hand_on(desk);
+    }
+
+    /// Hands the token on if it had to be renewed first.
+    fn hand_on(&mut self, desk: &mut Desk<'_>) {
+        let waits = |held: &Held| held.followers.is_empty() && !held.token.queue.is_empty();
+        if self.inside.is_none() && self.held.as_ref().is_some_and(waits) {
+            self.pass(desk, &SiteSet::new());
         }
     }
 
@@ -278,6 +300,6 @@ pub(super) fn of_the_first(n: usize, options: Options) -> Option<(Vouched, Lease
         let vouched = Vouched { epoch: Epoch(0), until: Tick::ZERO + lease };
         let vouchers = SiteSet::full(n).iter().map(|voter| (voter, until)).collect();
         let (round, sent) = (0, Tick::ZERO);
-        (vouched, Lease { until, round, sent, vouchers, giver: None, idle: 0 })
+        (vouched, Lease { until, round, sent, vouchers, giver: None, is_renewed: true, idle: 0 })
     })
 }

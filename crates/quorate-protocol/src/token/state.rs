@@ -83,6 +83,13 @@ pub(super) struct Held {
     pub(super) lease: Option<Lease>,
 }
 
+impl Held {
+    /// Whether nobody wants anything of a holder that is not inside itself.
+    pub(super) fn is_idle(&self) -> bool {
+        self.followers.is_empty() && self.token.queue.is_empty()
+    }
+}
+
 /// Somebody who was let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Follower {
@@ -226,7 +233,7 @@ impl TokenLock {
             (None, None, Some(_)) => State::R,
             (None, Some(_), _) => State::EF,
             (Some(_), Some(_), _) => State::EC,
-            (Some(held), None, _) if held.followers.is_empty() => State::HI,
+            (Some(held), None, _) if held.is_idle() => State::HI,
             (Some(_), None, _) => State::HS,
         }
     }
@@ -264,7 +271,9 @@ impl TokenLock {
             "a holder steps down for a later epoch"
         );
         assert!(!held.followers.contains_key(&self.me), "a captain does not follow itself");
-        let idle = self.inside.is_none() && held.followers.is_empty();
+        // Who has not had its lease renewed may have to, before anybody gets in.
+        let fresh = held.lease.as_ref().is_none_or(|lease| lease.is_renewed);
+        let idle = self.inside.is_none() && held.followers.is_empty() && fresh;
         assert!(!idle || held.token.queue.is_empty(), "an idle holder keeps no one waiting");
         assert!(!idle || self.want.is_none(), "an idle holder does not wait");
     }

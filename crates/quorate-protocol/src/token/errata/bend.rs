@@ -16,6 +16,9 @@ impl Unrepaired {
         input: Input<TokenLock>,
         out: &mut Out<TokenLock>,
     ) -> Option<Input<TokenLock>> {
+        if self.undone == Erratum::Restless {
+            self.pretend_renewal();
+        }
         let waits = self.lock.state() == State::R;
         match (self.undone, input) {
             (Erratum::E16, Input::Expire(Timer::T1))
@@ -48,6 +51,12 @@ impl Unrepaired {
             }
             (_, input) => Some(input),
         }
+    }
+
+    /// Takes whatever is left of a lease for long enough.
+    fn pretend_renewal(&mut self) {
+        let lease = self.lock.held.as_mut().and_then(|held| held.lease.as_mut());
+        lease.into_iter().for_each(|lease| lease.is_renewed = true);
     }
 
     /// Sends the saved copy to the first that waits in it.

@@ -59,6 +59,8 @@ pub enum Erratum {
     Unmarked,
     /// A new token counts its leases from when the last promise came.
     LateToken,
+    /// A token is handed on however little is left of its lease.
+    Restless,
     /// Who passes the token on asks only the first of each entry of its queue. T1 never runs out.
     Firsts,
     /// Who asks for an epoch of its own takes nothing of a lower one any more.
@@ -67,7 +69,7 @@ pub enum Erratum {
 
 impl Erratum {
     /// All of them.
-    pub const ALL: [Erratum; 22] = [
+    pub const ALL: [Erratum; 23] = [
         Erratum::E1,
         Erratum::E3,
         Erratum::E4,
@@ -88,6 +90,7 @@ impl Erratum {
         Erratum::Unbound,
         Erratum::Unmarked,
         Erratum::LateToken,
+        Erratum::Restless,
         Erratum::Firsts,
         Erratum::OwnFloor,
     ];
