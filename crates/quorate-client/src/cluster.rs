@@ -29,7 +29,7 @@ pub struct Cluster {
     lease: Duration,
     sites: usize,
     /// The site in this process, if it is here.
-    _server: Option<Arc<Server>>,
+    server: Option<Arc<Server>>,
 }
 
 /// What the sites of a cluster said to a question.
@@ -105,7 +105,7 @@ impl Cluster {
             card: Card::default(),
             lease: server.lease(),
             sites: server.sites(),
-            _server: Some(Arc::new(server)),
+            server: Some(Arc::new(server)),
         }
     }
 
@@ -113,7 +113,7 @@ impl Cluster {
         let card = options.card.clone();
         let remote = Remote::connect(options).await?;
         let (lease, sites) = (remote.lease, remote.sites);
-        Ok(Self { backend: Backend::Remote(remote), card, lease, sites, _server: None })
+        Ok(Self { backend: Backend::Remote(remote), card, lease, sites, server: None })
     }
 
     /// Says who asks, for people that wait.
@@ -130,6 +130,13 @@ impl Cluster {
     /// All sites of the cluster, reached or not.
     pub fn sites(&self) -> impl Iterator<Item = SiteId> + use<> {
         SiteId::all(self.sites)
+    }
+
+    /// How many messages of its locks' protocols our site has sent to others since it started;
+    /// `None` if it is not in this process. What only renews a lease does not count, so two
+    /// readings at all sites tell what the claims in between have cost.
+    pub fn messages_sent(&self) -> Option<u64> {
+        self.server.as_ref().map(|server| server.messages_sent())
     }
 
     /// Waits until our site has taken in all that was asked of it before, releases too, and so long

@@ -197,3 +197,17 @@ async fn a_pool_has_one_size_and_no_more_than_it_has() {
     let error = sites[0].mutex("gpu").unwrap().lock().await.unwrap_err();
     assert!(error.to_string().contains("it is a pool of 8"), "{error}");
 }
+
+#[tokio::test]
+async fn a_site_in_this_process_counts_its_messages() {
+    let sites = Cluster::in_memory(3).unwrap();
+    let sent = || sites.iter().filter_map(Cluster::messages_sent).sum::<u64>();
+    let before = sent();
+    let held = sites[0].mutex("deploy").unwrap().lock().await.unwrap();
+    assert!(sent() >= before + 2, "a request and a reply at least");
+    drop(held);
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let remote = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
+    assert_eq!(remote.messages_sent(), None);
+}

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::task::Poll;
 use std::time::Duration;
@@ -64,6 +66,8 @@ pub(crate) struct Core {
     wake: Option<Tick>,
     /// When to look for connections that are silent.
     sweep: Tick,
+    /// How many messages of protocols the site has sent, for whoever wants to know.
+    sent: Arc<AtomicU64>,
     /// What opens and accepts connections; it ends with the site.
     _doors: JoinSet<()>,
 }
@@ -81,6 +85,7 @@ impl Core {
         disk: Sender<Write>,
         alarm: Alarm,
         (doors, patience): (JoinSet<()>, Duration),
+        sent: Arc<AtomicU64>,
     ) -> Self {
         Self {
             host,
@@ -95,6 +100,7 @@ impl Core {
             alarm,
             wake: None,
             sweep: clock::now() + patience,
+            sent,
             _doors: doors,
         }
     }
@@ -124,6 +130,7 @@ impl Core {
                     return;
                 }
             }
+            self.sent.store(self.host.site().messages_sent(), Ordering::Relaxed);
             self.write().await;
         }
         for call in self.callers.dismiss_all() {

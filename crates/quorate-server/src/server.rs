@@ -32,6 +32,7 @@ pub struct Server {
     local: Local,
     address: Option<SocketAddr>,
     writes: Arc<AtomicU64>,
+    sent: Arc<AtomicU64>,
     lease: Duration,
     sites: usize,
     /// Its own, if it has one.
@@ -136,12 +137,14 @@ impl Server {
             events,
             address,
             writes: store.writes(),
+            sent: Arc::default(),
             lease: config.terms()?.lease.length(),
             sites: config.sites.len(),
             thread: None,
         };
+        let (unix, sent) = (config.unix.clone(), Arc::clone(&server.sent));
         let (host, store) = (Box::new(host), Box::new(store));
-        Ok((server, Unopened { mesh, sockets, unix: config.unix.clone(), host, store, inbox }))
+        Ok((server, Unopened { mesh, sockets, unix, host, store, inbox, sent }))
     }
 
     /// A way to the site for callers in this process.
@@ -157,6 +160,12 @@ impl Server {
     /// How often its disk was written since it started.
     pub fn disk_writes(&self) -> u64 {
         self.writes.load(Ordering::Relaxed)
+    }
+
+    /// How many messages of its locks' protocols it has sent to other sites since it started; what
+    /// only renews a lease does not count.
+    pub fn messages_sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
     }
 
     /// The length of a lease.
@@ -252,6 +261,7 @@ struct Unopened {
     host: Box<Host>,
     store: Box<Store>,
     inbox: UnboundedReceiver<Event>,
+    sent: Arc<AtomicU64>,
 }
 
 impl Unopened {
@@ -282,6 +292,6 @@ impl Unopened {
         }
         let (events, patience) = (mesh.events, mesh.terms.lease.length());
         let disk = self.store.into_thread(move |saved| drop(events.send(Event::Saved(saved))));
-        Ok(Core::new(*self.host, self.inbox, disk, alarm, (doors, patience)))
+        Ok(Core::new(*self.host, self.inbox, disk, alarm, (doors, patience), self.sent))
     }
 }

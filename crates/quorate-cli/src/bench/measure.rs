@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_server::clock;
 
 use super::fleet::{Fleet, Via};
-use super::order::{Claimed, Load, Order, Report, Seen, Turn};
+use super::order::{Claimed, Load, Order, Pauses, Report, Seen, Turn};
 use super::row::{Row, hand_overs, jain, quantiles};
 use crate::answer::Failure;
 
@@ -25,6 +25,13 @@ pub(super) struct Pace {
 /// How long callers run before they are measured.
 const WARM_UP: Duration = Duration::from_millis(100);
 
+/// Who lets callers into a group lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Quorums,
+    Token,
+}
+
 /// What is asked of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Workload {
@@ -43,9 +50,11 @@ pub(super) enum Workload {
     /// Callers that take one of eight units each, and nothing is done with it.
     Pool(usize),
     /// Callers that are of one group, or in turn of two, and do nothing inside.
-    Group(usize, usize),
-    /// The same of a group lock by token.
-    Token(usize, usize),
+    Group(By, usize, usize),
+    /// One caller at each site, of two groups in turn, that pauses before it asks again.
+    Light(By),
+    /// The same without a pause.
+    Heavy(By),
     /// A holder is killed, and another one waits.
     Kill,
     /// Nothing.
@@ -62,16 +71,20 @@ impl Workload {
             Workload::Kept(_) => "hand-over, kept 10 ms",
             Workload::Names(_) => "independent names",
             Workload::Pool(_) => "pool, 1 of 8 units",
-            Workload::Group(_, 1) => "group lock, 1 group",
-            Workload::Group(..) => "group lock, 2 groups",
-            Workload::Token(_, 1) => "group lock by token, 1 group",
-            Workload::Token(..) => "group lock by token, 2 groups",
+            Workload::Group(By::Quorums, _, 1) => "group lock, 1 group",
+            Workload::Group(By::Quorums, ..) => "group lock, 2 groups",
+            Workload::Light(By::Quorums) => "group lock, light load",
+            Workload::Heavy(By::Quorums) => "group lock, heavy load",
+            Workload::Group(By::Token, _, 1) => "group lock by token, 1 group",
+            Workload::Group(By::Token, ..) => "group lock by token, 2 groups",
+            Workload::Light(By::Token) => "group lock by token, light load",
+            Workload::Heavy(By::Token) => "group lock by token, heavy load",
             Workload::Kill => "kill -9 of a holder",
             Workload::Idle => "idle",
         }
     }
 
-    fn callers(self) -> usize {
+    fn callers(self, sites: usize) -> usize {
         match self {
             Workload::RoundTrip | Workload::FanOut | Workload::Idle => 0,
             Workload::Uncontended => 1,
@@ -80,9 +93,26 @@ impl Workload {
             Workload::HandOver(callers)
             | Workload::Names(callers)
             | Workload::Pool(callers)
-            | Workload::Group(callers, _)
-            | Workload::Token(callers, _) => callers,
+            | Workload::Group(_, callers, _) => callers,
+            Workload::Light(_) | Workload::Heavy(_) => sites,
         }
+    }
+
+    /// What one of the callers claims.
+    fn claim(self, caller: usize, sites: usize) -> Claimed {
+        match self {
+            Workload::Names(_) => Claimed::Mutex(format!("name {caller}")),
+            Workload::Pool(_) => Claimed::Units("pool".to_owned(), 1, 8),
+            Workload::Group(by, _, groups) => by.claim(caller / sites % groups),
+            Workload::Light(by) | Workload::Heavy(by) => by.claim(caller % 2),
+            _ => Claimed::Mutex("bench".to_owned()),
+        }
+    }
+
+    /// How the caller of a site pauses: for 20 ms in the mean, and long compared with a claim.
+    fn pauses(self, site: usize) -> Option<Pauses> {
+        let turn = 1000 * site as u64;
+        matches!(self, Workload::Light(_)).then_some(Pauses { most_us: 40_000, turn })
     }
 
     /// How many others the raw figure asks that it is compared with.
@@ -92,10 +122,21 @@ impl Workload {
             | Workload::Uncontended
             | Workload::Names(_)
             | Workload::Group(..)
-            | Workload::Token(..) => sites / 2,
+            | Workload::Light(_)
+            | Workload::Heavy(_) => sites / 2,
             // So few sites must all agree to one of eight units.
             Workload::Pool(_) => sites - 1,
             _ => 1,
+        }
+    }
+}
+
+impl By {
+    fn claim(self, group: usize) -> Claimed {
+        let group = format!("group {group}");
+        match self {
+            By::Quorums => Claimed::Group("groups".to_owned(), group),
+            By::Token => Claimed::Token("token".to_owned(), group),
         }
     }
 }
@@ -108,7 +149,7 @@ pub(super) fn measure(
     pace: Pace,
 ) -> Result<Row, Failure> {
     let sites = fleet.sites.len();
-    let (name, callers) = (workload.name(), workload.callers());
+    let (name, callers) = (workload.name(), workload.callers(sites));
     let mut row = Row { workload: name, sites, callers, via: via.name(), ..Row::default() };
     if workload == Workload::Kill {
         kill(fleet, via, pace, &mut row)?;
@@ -148,20 +189,10 @@ fn run(fleet: &mut Fleet, workload: Workload, pace: Pace) -> Result<Vec<Seen>, F
     let (to, keep_us) = (from + pace.window, if keep_us { 10_000 } else { 0 });
     let sites = fleet.sites.len();
     let load = |site: usize, here: bool| {
-        let mine = (site..workload.callers()).step_by(sites).filter(|_| here);
-        let claim = |caller: usize| match workload {
-            Workload::Names(_) => Claimed::Mutex(format!("name {caller}")),
-            Workload::Pool(_) => Claimed::Units("pool".to_owned(), 1, 8),
-            Workload::Group(_, groups) => {
-                Claimed::Group("groups".to_owned(), format!("group {}", caller / sites % groups))
-            }
-            Workload::Token(_, groups) => {
-                Claimed::Token("token".to_owned(), format!("group {}", caller / sites % groups))
-            }
-            _ => Claimed::Mutex("bench".to_owned()),
-        };
-        let claims = mine.map(claim).collect();
-        Order::Load(Load { claims, keep_us, from: from.0, to: to.0 })
+        let mine = (site..workload.callers(sites)).step_by(sites).filter(|_| here);
+        let claims = mine.map(|caller| workload.claim(caller, sites)).collect();
+        let pauses = workload.pauses(site);
+        Order::Load(Load { claims, keep_us, pauses, from: from.0, to: to.0 })
     };
     let apart = !fleet.clients.is_empty(); // then a site's process has no callers
     for (place, worker) in fleet.sites.iter_mut().enumerate() {
@@ -183,6 +214,7 @@ fn run(fleet: &mut Fleet, workload: Workload, pace: Pace) -> Result<Vec<Seen>, F
 /// Works out what the callers saw.
 fn fill(row: &mut Row, workload: Workload, pace: Pace, seen: Vec<Seen>) {
     let cpu = seen.iter().map(|seen| seen.cpu).sum::<u64>() as f64 / 1000.0;
+    let messages = seen.iter().map(|seen| seen.messages).sum::<u64>() as f64;
     let window = pace.window.as_secs_f64();
     let shares: Vec<usize> =
         seen.iter().map(|seen| seen.turns.len()).filter(|&turns| turns > 0).collect();
@@ -194,7 +226,8 @@ fn fill(row: &mut Row, workload: Workload, pace: Pace, seen: Vec<Seen>) {
     let pairs = turns.len() as f64;
     row.pairs_per_s = Some(pairs / window);
     row.cpu_us_per_pair = (pairs > 0.0).then(|| cpu / pairs);
-    row.jain = (workload.callers() > 1).then(|| jain(&shares)).flatten();
+    row.messages_per_pair = (pairs > 0.0).then(|| messages / pairs);
+    row.jain = (row.callers > 1).then(|| jain(&shares)).flatten();
     row.set_times(&match workload {
         Workload::HandOver(_) | Workload::Kept(_) => hand_overs(turns),
         _ => turns.iter().map(|turn| turn.granted - turn.asked).collect(),

@@ -14,7 +14,7 @@ use std::time::Duration;
 use clap::Args;
 
 use self::fleet::{Fleet, Via};
-use self::measure::{Pace, Workload, measure};
+use self::measure::{By, Pace, Workload, measure};
 use self::row::Row;
 use crate::answer::{Answer, Failure, Verdict, say, say_lines};
 use crate::paint::Paint;
@@ -53,9 +53,13 @@ its host, in turn if there are too few, and its clients share it. Leases last 1 
   socket    in a process of their own, one for each site
 
 P50 and P99 are times from asking to the grant; of a hand-over, from the release to the next grant.
-A pair is an acquire and a release; CPU is that of all processes together; Jain's index is over
+A pair is an acquire and a release; CPU is that of all processes together; MSGS are what the
+protocol of the lock has sites send each other, renewals of leases left out; Jain's index is over
 sites, 1 is fair. `x RAW` compares P50 with raw sockets, measured just before and just after:
 hand-overs with a round trip, the rest with a round trip to as many others as a quorum has.
+
+Under light and heavy load one caller at each site claims a group lock, of two groups in turn: after
+a pause of 20 ms in the mean, or at once.
 
 Example:
   quorate bench --quick --sites 3";
@@ -122,12 +126,16 @@ impl Bench {
             Workload::Names(64),
             Workload::Pool(1),
             Workload::Pool(16),
-            Workload::Group(1, 1),
-            Workload::Group(16, 1),
-            Workload::Group(16, 2),
-            Workload::Token(1, 1),
-            Workload::Token(16, 1),
-            Workload::Token(16, 2),
+            Workload::Group(By::Quorums, 1, 1),
+            Workload::Group(By::Quorums, 16, 1),
+            Workload::Group(By::Quorums, 16, 2),
+            Workload::Light(By::Quorums),
+            Workload::Heavy(By::Quorums),
+            Workload::Group(By::Token, 1, 1),
+            Workload::Group(By::Token, 16, 1),
+            Workload::Group(By::Token, 16, 2),
+            Workload::Light(By::Token),
+            Workload::Heavy(By::Token),
             Workload::Idle,
             Workload::Kill,
         ];

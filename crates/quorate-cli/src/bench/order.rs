@@ -1,6 +1,7 @@
 //! What the bench tells its worker processes, and what they say back: a line of JSON each.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,10 +62,34 @@ pub(super) struct Load {
     pub(super) claims: Vec<Claimed>,
     /// For how long they keep it.
     pub(super) keep_us: u64,
+    /// How they pause before they ask again.
+    pub(super) pauses: Option<Pauses>,
     /// When measuring begins; callers start at once.
     pub(super) from: u64,
     /// When callers stop.
     pub(super) to: u64,
+}
+
+/// How long a caller pauses between two claims: for another time after each, so that callers do not
+/// march in step, and for the same times in every run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Pauses {
+    /// The longest; half of it is the mean.
+    pub(super) most_us: u64,
+    /// With which it begins.
+    pub(super) turn: u64,
+}
+
+impl Iterator for Pauses {
+    type Item = Duration;
+
+    /// The fractional parts of k²φ are spread evenly, and so are any two that follow each other.
+    fn next(&mut self) -> Option<Duration> {
+        const PHI: u64 = 0x9e37_79b9_7f4a_7c15; // its fractional part, of 2^64
+        self.turn += 1;
+        let part = self.turn.wrapping_mul(self.turn).wrapping_mul(PHI) >> 32; // of 2^32
+        Some(Duration::from_micros((self.most_us * part) >> 32))
+    }
 }
 
 /// What a worker says.
@@ -91,6 +116,8 @@ pub(super) struct Seen {
     pub(super) turns: Vec<Turn>,
     /// What the process took of the processors meanwhile, in nanoseconds.
     pub(super) cpu: u64,
+    /// How many messages of protocols its site sent to others meanwhile, if it has one.
+    pub(super) messages: u64,
 }
 
 /// One turn inside. Times are of the machine's clock, which all processes share.
@@ -104,4 +131,41 @@ pub(super) struct Turn {
     pub(super) granted: u64,
     /// When it was released.
     pub(super) released: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tenths(begin: u64, offset: usize) -> Vec<(u64, u64)> {
+        let pauses = || {
+            Pauses { most_us: 40_000, turn: begin }
+                .take(1000)
+                .map(|pause| u64::try_from(pause.as_micros()).expect("it is short") / 4000)
+        };
+        pauses().zip(pauses().skip(offset)).collect()
+    }
+
+    #[test]
+    fn pauses_are_spread_evenly_up_to_the_longest() {
+        let tenths = tenths(0, 0);
+        for tenth in 0..10 {
+            let count = tenths.iter().filter(|(pause, _)| *pause == tenth).count();
+            assert!((80..=120).contains(&count), "{count} of 1000 in tenth {tenth}");
+        }
+    }
+
+    #[test]
+    fn after_a_long_pause_comes_a_short_one_as_often_as_a_long_one() {
+        let after_long: Vec<u64> =
+            tenths(0, 1).into_iter().filter(|(one, _)| *one >= 5).map(|(_, next)| next).collect();
+        let short = after_long.iter().filter(|next| **next < 5).count();
+        assert!((4..=6).contains(&(10 * short / after_long.len())), "{short}");
+    }
+
+    #[test]
+    fn callers_pause_for_different_times() {
+        let differ = tenths(0, 0).iter().zip(tenths(1000, 0)).filter(|(a, b)| a.0 != b.0).count();
+        assert!(differ > 800, "{differ} of 1000");
+    }
 }

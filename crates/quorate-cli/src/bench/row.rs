@@ -16,6 +16,8 @@ pub(super) struct Row {
     pub(super) p99_us: Option<f64>,
     pub(super) pairs_per_s: Option<f64>,
     pub(super) cpu_us_per_pair: Option<f64>,
+    /// How many messages sites sent each other.
+    pub(super) messages_per_pair: Option<f64>,
     pub(super) jain: Option<f64>,
     pub(super) ratio_to_raw: Option<f64>,
     /// The median in lease times, where the lease is what takes the time.
@@ -46,6 +48,7 @@ impl Row {
             "p99_us": self.p99_us,
             "pairs_per_s": self.pairs_per_s,
             "cpu_us_per_pair": self.cpu_us_per_pair,
+            "messages_per_pair": self.messages_per_pair,
             "jain": self.jain,
             "ratio_to_raw": self.ratio_to_raw,
         });

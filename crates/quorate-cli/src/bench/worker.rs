@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::order::{Claimed, Load, Order, Report, Seen, SitePlan, Turn};
+use super::order::{Claimed, Load, Order, Pauses, Report, Seen, SitePlan, Turn};
 use super::raw;
 use crate::answer::{Answer, Failure, Verdict, say};
 use crate::run::block_on;
@@ -149,12 +149,14 @@ async fn drive(cluster: &Cluster, load: Load) -> Result<Seen, quorate::Error> {
                 Thing::Group(cluster.group(name)?.via_token(), group.clone())
             }
         };
-        callers.spawn(call(thing, load.keep_us, load.to));
+        callers.spawn(call(thing, load.keep_us, load.pauses.clone(), load.to));
     }
     sleep_until(load.from).await;
-    let before = cpu();
+    let messages = || cluster.messages_sent().unwrap_or_default();
+    let before = (cpu(), messages());
     sleep_until(load.to).await;
-    let mut seen = Seen { turns: Vec::new(), cpu: cpu().saturating_sub(before) };
+    let (cpu, messages) = (cpu().saturating_sub(before.0), messages() - before.1);
+    let mut seen = Seen { turns: Vec::new(), cpu, messages };
     for turns in callers.join_all().await {
         seen.turns.extend(turns?.into_iter().filter(|turn| turn.asked >= load.from));
     }
@@ -181,7 +183,12 @@ impl Thing {
 }
 
 /// One caller: in, out, and again.
-async fn call(thing: Thing, keep_us: u64, to: u64) -> Result<Vec<Turn>, quorate::Error> {
+async fn call(
+    thing: Thing,
+    keep_us: u64,
+    mut pauses: Option<Pauses>,
+    to: u64,
+) -> Result<Vec<Turn>, quorate::Error> {
     let mut turns = Vec::new();
     loop {
         let asked = clock::now().0;
@@ -196,6 +203,9 @@ async fn call(thing: Thing, keep_us: u64, to: u64) -> Result<Vec<Turn>, quorate:
         let (fence, released) = (guard.fence().0, clock::now().0);
         drop(guard);
         turns.push(Turn { fence, asked, granted, released });
+        if let Some(pause) = pauses.as_mut().and_then(Pauses::next) {
+            sleep(pause).await;
+        }
     }
 }
 

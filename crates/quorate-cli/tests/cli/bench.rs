@@ -30,12 +30,26 @@ fn every_workload_is_measured_inside_a_site_and_over_the_socket() {
     }
     positive(&named("uncontended", "thread")[0], &["p50_us", "ratio_to_raw"]);
     for via in ["embedded", "socket"] {
-        let measured = ["p50_us", "p99_us", "pairs_per_s", "cpu_us_per_pair", "ratio_to_raw"];
+        let measured = [
+            "p50_us",
+            "p99_us",
+            "pairs_per_s",
+            "cpu_us_per_pair",
+            "messages_per_pair",
+            "ratio_to_raw",
+        ];
         positive(&named("uncontended", via)[0], &measured);
         for (name, callers) in [
             ("hand-over", &[2, 8, 32][..]),
             ("independent names", &[16, 64]),
             ("pool, 1 of 8 units", &[1, 16]),
+            ("group lock, 1 group", &[1, 16]),
+            ("group lock, 2 groups", &[16]),
+            ("group lock, light load", &[3]),
+            ("group lock, heavy load", &[3]),
+            ("group lock by token, 2 groups", &[16]),
+            ("group lock by token, light load", &[3]),
+            ("group lock by token, heavy load", &[3]),
         ] {
             let rows = named(name, via);
             let seen: Vec<u64> = rows.iter().filter_map(|row| row["callers"].as_u64()).collect();
@@ -50,6 +64,22 @@ fn every_workload_is_measured_inside_a_site_and_over_the_socket() {
         positive(&named("hand-over, kept 10 ms", via)[0], &measured);
         positive(&named("kill -9 of a holder", via)[0], &["p50_us", "leases"]);
         positive(&named("idle", via)[0], &["cpu_percent"]);
+        for (name, least, most) in [
+            // Request, reply and release, to one other of a quorum of two.
+            ("uncontended", 2.7, 3.3),
+            // An idle holder asks nobody.
+            ("group lock by token, 1 group", 0.0, 0.1),
+            // No entry takes more than n + 1; some find the token at their site.
+            ("group lock by token, light load", 0.5, 4.0),
+            ("group lock by token, heavy load", 0.5, 4.0),
+        ] {
+            let row = &named(name, via)[0];
+            let seen = row["messages_per_pair"].as_f64().expect("it has pairs");
+            assert!((least..=most).contains(&seen), "{row}");
+        }
+    }
+    for row in rows.iter().filter(|row| row["pairs_per_s"].is_null()) {
+        assert!(row["messages_per_pair"].is_null(), "{row}");
     }
 }
 

@@ -226,6 +226,14 @@ impl Speech {
         }
     }
 
+    /// Whether it only renews the lease of a token, or answers that.
+    pub(crate) fn is_renewal(&self) -> bool {
+        matches!(
+            self,
+            Speech::Token(token::Message::Register { .. } | token::Message::Registered { .. })
+        )
+    }
+
     /// Whether it is of a kind that carries a deadline.
     pub(crate) fn is_timed(&self) -> bool {
         matches!(self, Speech::Token(message) if message.is_timed())

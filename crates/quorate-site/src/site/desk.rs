@@ -54,6 +54,8 @@ pub(super) struct Desk {
     pub(super) out: Vec<Effect>,
     pub(super) own: VecDeque<(Half, Said)>,
     pub(super) pending: VecDeque<session::Effect<Said>>,
+    /// How many messages of protocols went to other sites.
+    pub(super) sent: u64,
     acts: Vec<Act>,
     wake: Option<Tick>,
 }
@@ -106,6 +108,7 @@ impl Desk {
             out: Vec::new(),
             own: VecDeque::new(),
             pending: VecDeque::new(),
+            sent: 0,
             acts: Vec::new(),
             wake: None,
         };
@@ -290,7 +293,9 @@ impl Desk {
                 Act::Send(to, speech) => {
                     let half =
                         if speech.is_for_arbiter() { Half::Arbiter } else { Half::Requester };
+                    let counts = to != self.me() && !speech.is_renewal();
                     if let Some(said) = self.put(to, name, resource, speech) {
+                        self.sent += u64::from(counts);
                         self.say(to, half, said);
                     }
                 }

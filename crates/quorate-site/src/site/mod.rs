@@ -111,6 +111,12 @@ impl Site {
         self.desk.present_horizon()
     }
 
+    /// How many messages of its locks' protocols it has sent to other sites; those that only renew
+    /// a lease do not count.
+    pub fn messages_sent(&self) -> u64 {
+        self.desk.sent
+    }
+
     /// Its sessions.
     pub fn sessions(&self) -> &session::Sessions<Said> {
         &self.desk.sessions

@@ -2,6 +2,7 @@
 
 mod breaking;
 mod callers;
+mod messages;
 mod net;
 mod restart;
 mod tokens;
