@@ -57,7 +57,7 @@ impl TokenLock {
         }
         held.token.add(from, sn, groups);
         if !captain_inside && held.followers.is_empty() {
-            self.pass(desk, &SiteSet::new());
+            self.pass(desk);
         }
         if again && self.held.is_some() {
             desk.send(from, Message::Alive { sn });
@@ -155,17 +155,17 @@ impl TokenLock {
         if held.is_worn() {
             self.step_down(desk);
         } else if !held.token.queue.is_empty() {
-            self.pass(desk, &SiteSet::new());
+            self.pass(desk);
         }
     }
 
     /// The session is over, and somebody waits: opens the next one, or hands the token to who does.
     /// A token is never sent to its own site (E7).
     ///
-    /// One a third of whose lease has gone by is renewed first: holders who leave sooner than voters
-    /// can answer would hand each other less and less, until it lapses.
-    pub(super) fn pass(&mut self, desk: &mut Desk<'_>, keep: &SiteSet) {
-        self.ask = self.ask.iter().chain(keep.iter()).collect();
+    /// If much of its lease has gone by it is renewed first: holders who leave sooner than voters
+    /// can answer would hand each other less and less, until it lapses (scenario
+    /// `token/own_9_renewed_before_it_is_handed_on`).
+    pub(super) fn pass(&mut self, desk: &mut Desk<'_>) {
         let held = self.hold();
         let front = held.token.queue.front().expect("somebody waits");
         if front.site == desk.me() {
@@ -244,10 +244,11 @@ impl TokenLock {
             front => {
                 let held = self.hold();
                 held.token.stamp = held.token.stamp.next();
-                let keep = std::mem::take(&mut self.ask);
                 if front.is_some() {
-                    self.pass(desk, &keep);
-                } else if self.hold().is_worn() {
+                    return self.pass(desk);
+                }
+                self.ask = SiteSet::new();
+                if self.hold().is_worn() {
                     self.step_down(desk);
                 }
             }

@@ -230,7 +230,7 @@ impl TokenLock {
     fn hand_on(&mut self, desk: &mut Desk<'_>) {
         let waits = |held: &Held| held.followers.is_empty() && !held.token.queue.is_empty();
         if self.inside.is_none() && self.held.as_ref().is_some_and(waits) {
-            self.pass(desk, &SiteSet::new());
+            self.pass(desk);
         }
     }
 

@@ -374,9 +374,6 @@ impl<W: Observer> Run<'_, W> {
     pub(super) fn note_entry(&mut self, name: usize) {
         let queue = &mut self.queues[name];
         queue.waiting -= 1;
-        if self.plan.wants != Wants::Mutex {
-            return; // many are inside together
-        }
         let held = queue.left.max(self.judge.last_end(self.now, name));
         let free = self.now.saturating_sub(queue.since.max(held));
         self.tally.gap_ns_max = self.tally.gap_ns_max.max(free);

@@ -55,8 +55,9 @@ impl Unrepaired {
 
     /// Takes whatever is left of a lease for long enough.
     fn pretend_renewal(&mut self) {
-        let lease = self.lock.held.as_mut().and_then(|held| held.lease.as_mut());
-        lease.into_iter().for_each(|lease| lease.is_renewed = true);
+        if let Some(lease) = self.lock.held.as_mut().and_then(|held| held.lease.as_mut()) {
+            lease.is_renewed = true;
+        }
     }
 
     /// Sends the saved copy to the first that waits in it.
