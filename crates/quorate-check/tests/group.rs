@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
+use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
 use quorate_protocol::group::errata::{Erratum, Unrepaired};
 use quorate_protocol::group::{Choice, Claim, GroupLock, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
@@ -13,23 +13,11 @@ const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED 
 const ONE_MANAGER: &str = "quorum 2: 1\nquorum 3: 1\nquorum 4: 1";
 const TWO_OF_THREE: &str = "quorum 4: 1 2\nquorum 5: 2 3\nquorum 6: 1 3";
 
-/// A space to search, but for the protocol's options.
-#[derive(Clone)]
-struct Locks {
-    quorums: Arc<dyn QuorumSystem>,
-    claims: Claims<Claim>,
-    requests: Vec<u32>,
-    gives_up: u32,
-    faults: Option<Faults>,
-    order: Order,
-}
+type Locks = Space<GroupLock>;
 
 fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks {
-    let claim = |text: &str| GroupLock::parse_claim(&text.split_whitespace().collect::<Vec<_>>());
-    let site = |text: &str| text.split(',').map(|text| claim(text).unwrap()).collect();
-    let claims = Claims::each(text.split(';').map(site).collect());
-    let requests = requests.to_vec();
-    Locks { quorums, claims, requests, gives_up: 0, faults: None, order: Order::Fifo }
+    let claims = Claims::parse::<GroupLock>(text).unwrap();
+    Space::new(quorums, Options::default(), claims, requests)
 }
 
 /// Requesters and managers apart. Sites without requests manage.
@@ -47,28 +35,11 @@ fn search<P>(locks: &Locks, options: P::Options) -> Report
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
-    let Locks { quorums, claims, requests, gives_up, faults, order } = locks.clone();
-    let slips = Slips::default();
-    let space = Space::<P> {
-        quorums,
-        options,
-        claims,
-        requests,
-        gives_up,
-        faults,
-        slips,
-        order,
-        mortal: None,
-    };
-    check(&space, &Limits::default())
+    check(&locks.of::<P>(options), &Limits::default())
 }
 
 fn assert_clean(locks: &Locks, options: Options) {
-    let report = search::<GroupLock>(locks, options);
-    if let Some((breach, trace)) = &report.violation {
-        panic!("{breach}\n{:#?}", trace.lines);
-    }
-    assert!(report.complete);
+    search::<GroupLock>(locks, options).assert_clean();
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
+use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
 use quorate_protocol::pool::errata::{Erratum, Unrepaired};
 use quorate_protocol::pool::{Claim, Options, Pool};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
@@ -14,77 +14,37 @@ const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED 
 const ANY: Order = Order::Any { duplicates: 0 };
 const UNORDERED: Options = Options { unordered: true, bypass: false };
 
-/// A space to search, but for the protocol's options.
-#[derive(Clone)]
-struct Pools {
-    arbiters: Arc<Arbiters>,
-    claims: Claims<Claim>,
-    requests: Vec<u32>,
-    gives_up: u32,
-    faults: Option<Faults>,
-    order: Order,
-}
-
-/// What the callers of each site claim, as the command line spells it.
-fn claims(text: &str) -> Claims<Claim> {
-    let claim = |text: &str| Pool::parse_claim(&text.split_whitespace().collect::<Vec<_>>());
-    let site = |text: &str| text.split(',').map(|text| claim(text).unwrap()).collect();
-    Claims::each(text.split(';').map(site).collect())
-}
+type Pools = Space<Pool>;
 
 /// So many requesters and so many other sites that are their arbiters, all of them for each.
 fn apart(requests: &[u32], arbiters: usize, text: &str) -> Pools {
     let n = requests.len() + arbiters;
     let all: SiteSet = SiteId::all(n).skip(requests.len()).collect();
-    let claims = claims(text);
+    let claims = Claims::parse::<Pool>(text).unwrap();
     let k = claims.iter().next().unwrap().units.of as usize;
     let mut requests = requests.to_vec();
     requests.resize(n, 0);
-    Pools {
-        arbiters: Arc::new(Arbiters::listed(n, &vec![vec![all]; k]).unwrap()),
-        claims,
-        requests,
-        gives_up: 0,
-        faults: None,
-        order: Order::Fifo,
-    }
+    let arbiters = Arc::new(Arbiters::listed(n, &vec![vec![all]; k]).unwrap());
+    Space::new(arbiters, Options::default(), claims, &requests)
 }
 
 /// Sites that are all of it, by the paper's thresholds.
 fn together(requests: &[u32], text: &str) -> Pools {
-    let claims = claims(text);
+    let claims = Claims::parse::<Pool>(text).unwrap();
     let k = claims.iter().next().unwrap().units.of as usize;
     let arbiters = Arc::new(Arbiters::uniform(requests.len(), k).unwrap());
-    let requests = requests.to_vec();
-    Pools { arbiters, claims, requests, gives_up: 0, faults: None, order: Order::Fifo }
+    Space::new(arbiters, Options::default(), claims, requests)
 }
 
 fn search<P>(pools: &Pools, options: P::Options) -> Report
 where
     P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
 {
-    let Pools { arbiters, claims, requests, gives_up, faults, order } = pools.clone();
-    let slips = Slips::default();
-    let space = Space::<P> {
-        quorums: arbiters,
-        options,
-        claims,
-        requests,
-        gives_up,
-        faults,
-        slips,
-        order,
-        mortal: None,
-    };
-    check(&space, &Limits::default())
+    check(&pools.of::<P>(options), &Limits::default())
 }
 
 fn assert_clean(pools: &Pools, options: Options) {
-    let report = search::<Pool>(pools, options);
-    if let Some((breach, trace)) = &report.violation {
-        panic!("{breach}\n{:#?}", trace.lines);
-    }
-    assert!(report.complete);
+    search::<Pool>(pools, options).assert_clean();
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.

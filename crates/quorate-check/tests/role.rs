@@ -17,24 +17,11 @@ const THREE: &str = "quorum 1: 4 5\nquorum 2: 4 5\nquorum 3: 4 5";
 /// One claim of each of these hosts.
 const GROUPS: &str = "shared b for 4ms; shared f for 4ms; shared a for 4ms";
 
-/// A space to search, but for the protocol's options.
-#[derive(Clone)]
-struct Locks {
-    quorums: Arc<dyn QuorumSystem>,
-    claims: Claims<Claim>,
-    requests: Vec<u32>,
-    gives_up: u32,
-    faults: Option<Faults>,
-    slips: Slips,
-    order: Order,
-}
+type Locks = Space<RoleLock>;
 
 fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks {
-    let claim = |text: &str| RoleLock::parse_claim(&text.split_whitespace().collect::<Vec<_>>());
-    let site = |text: &str| text.split(',').map(|text| claim(text).unwrap()).collect();
-    let claims = Claims::each(text.split(';').map(site).collect());
-    let (requests, slips, order) = (requests.to_vec(), Slips::default(), Order::Fifo);
-    Locks { quorums, claims, requests, gives_up: 0, faults: None, slips, order }
+    let claims = Claims::parse::<RoleLock>(text).unwrap();
+    Space::new(quorums, Options::default(), claims, requests)
 }
 
 /// Hosts and arbiters apart.
@@ -66,27 +53,11 @@ fn search<P>(locks: &Locks, options: P::Options) -> Report
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
-    let Locks { quorums, claims, requests, gives_up, faults, slips, order } = locks.clone();
-    let space = Space::<P> {
-        quorums,
-        options,
-        claims,
-        requests,
-        gives_up,
-        faults,
-        slips,
-        order,
-        mortal: None,
-    };
-    check(&space, &Limits::default())
+    check(&locks.of::<P>(options), &Limits::default())
 }
 
 fn assert_clean(locks: &Locks, options: Options) {
-    let report = search::<RoleLock>(locks, options);
-    if let Some((breach, trace)) = &report.violation {
-        panic!("{breach}\n{:#?}", trace.lines);
-    }
-    assert!(report.complete);
+    search::<RoleLock>(locks, options).assert_clean();
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
+use quorate_check::{Claims, Faults, Limits, Report, Space, check};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
@@ -37,27 +37,15 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     faults: Faults,
     shortest: bool,
 ) -> Report {
-    let space = Space::<P> {
-        quorums: build(Kind::Majority, 3).unwrap(),
-        options,
-        claims: Claims::all(vec![()]),
-        requests: requests.to_vec(),
-        gives_up: 0,
-        faults: Some(faults),
-        slips: Slips::default(),
-        order: Order::Fifo,
-        mortal: None,
-    };
+    let majority = build(Kind::Majority, 3).unwrap();
+    let space = Space::<P>::new(majority, options, Claims::all(vec![()]), &requests);
+    let space = Space { faults: Some(faults), ..space };
     check(&space, &Limits { shortest, ..Limits::default() })
 }
 
 fn assert_clean(requests: [u32; 3], faults: Faults) {
     for options in [Options::basic(), Options::default()] {
-        let report = search::<Mutex>(options, requests, faults, true);
-        if let Some((breach, trace)) = &report.violation {
-            panic!("{breach}\n{:#?}", trace.lines);
-        }
-        assert!(report.complete);
+        search::<Mutex>(options, requests, faults, true).assert_clean();
     }
 }
 
