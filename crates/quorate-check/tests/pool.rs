@@ -7,10 +7,8 @@ use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
 use quorate_protocol::pool::errata::{Erratum, Unrepaired};
 use quorate_protocol::pool::{Claim, Options, Pool};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
-use quorate_sim::{Contract, Subject};
+use quorate_sim::Subject;
 
-const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
-const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
 const ANY: Order = Order::Any { duplicates: 0 };
 const UNORDERED: Options = Options { unordered: true, bypass: false };
 
@@ -96,9 +94,9 @@ fn messages_may_overtake_each_other_and_come_twice() {
 fn sessions_that_end_are_clean() {
     let pools = together(&[1, 1, 0], "2 of 2; 1 of 2");
     for faults in [
-        Faults { lose: 1, ..NOTHING },
-        Faults { silent: 1, ..NOTHING },
-        Faults { lose: 1, silent: 1, ..NOTHING },
+        Faults { lose: 1, ..Faults::NONE },
+        Faults { silent: 1, ..Faults::NONE },
+        Faults { lose: 1, silent: 1, ..Faults::NONE },
     ] {
         assert_clean(&Pools { faults: Some(faults), ..pools.clone() }, Options::default());
     }
@@ -111,7 +109,7 @@ fn units_with_numbers_are_clean() {
     assert_clean(&together(&[1, 1, 1], text), Options::default());
     let text = "1 of 3 numbered; 2 of 3 numbered; 1 of 3 numbered";
     assert_clean(&apart(&[1, 1, 1], 2, text), Options::default());
-    let faults = Some(Faults { lose: 1, ..NOTHING });
+    let faults = Some(Faults { lose: 1, ..Faults::NONE });
     let pools = together(&[1, 1, 0], "2 of 3 numbered; 1 of 3 numbered");
     assert_clean(&Pools { faults, ..pools }, Options::default());
 }
@@ -155,7 +153,7 @@ fn n1_a_request_that_does_not_fit_is_passed_by() {
 
 #[test]
 fn n2_a_restarted_arbiter_lends_at_once() {
-    let faults = Some(Faults { crash: 1, ..NOTHING });
+    let faults = Some(Faults { crash: 1, ..Faults::NONE });
     let pools = Pools { faults, ..together(&[1, 1, 0], "2 of 2") };
     assert_breaks(Erratum::N2, &pools, Options::default(), ("units", 13));
 }
@@ -179,7 +177,7 @@ fn n4_lending_without_room_for_all_before_only_wastes() {
 
 #[test]
 fn sessions_need_their_repairs() {
-    let lost = Some(Faults { lose: 1, ..NOTHING });
+    let lost = Some(Faults { lose: 1, ..Faults::NONE });
     for (undone, text, breaks) in [
         (Erratum::BothHalves, "2 of 2", ("units", 9)),
         (Erratum::FloorKept, "2 of 2", ("fences grow", 8)),

@@ -8,8 +8,6 @@ use quorate_protocol::role::{Claim, Options, Overrun, RoleLock};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
 use quorate_sim::{Contract, Subject};
 
-const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
-const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
 /// Two hosts, 1 of group a and 2 of f, and two arbiters.
 const PAIR: &str = "quorum 1: 3 4\nquorum 2: 3 4";
 /// Three hosts, 1 of group b, 2 of f and 3 of a, and two arbiters.
@@ -123,15 +121,23 @@ fn revoking_is_clean_whatever_the_time() {
 #[test]
 fn sessions_that_end_are_clean() {
     for faults in [
-        Faults { lose: 1, ..NOTHING },
-        Faults { silent: 1, ..NOTHING },
-        Faults { lose: 1, contract: Contract { reopens: false, ..MENDED }, ..NOTHING },
-        Faults { crash: 1, contract: Contract { restarts: false, ..MENDED }, ..NOTHING },
+        Faults { lose: 1, ..Faults::NONE },
+        Faults { silent: 1, ..Faults::NONE },
+        Faults {
+            lose: 1,
+            contract: Contract { reopens: false, ..Contract::MENDED },
+            ..Faults::NONE
+        },
+        Faults {
+            crash: 1,
+            contract: Contract { restarts: false, ..Contract::MENDED },
+            ..Faults::NONE
+        },
     ] {
         assert_clean(&together(&[1, 0, 1], faults), Options::default());
         assert_clean(&together(&[1, 1, 0], faults), Options::default());
     }
-    assert_clean(&together(&[1, 0, 0], Faults { crash: 1, ..NOTHING }), Options::default());
+    assert_clean(&together(&[1, 0, 0], Faults { crash: 1, ..Faults::NONE }), Options::default());
 }
 
 #[test]
@@ -173,7 +179,7 @@ fn processes_need_their_rules() {
 
 #[test]
 fn sessions_that_end_need_their_repairs() {
-    let locks = together(&[1, 0, 1], Faults { lose: 1, ..NOTHING });
+    let locks = together(&[1, 0, 1], Faults { lose: 1, ..Faults::NONE });
     assert_breaks(Erratum::HolderKept, &locks, ("vacancy", 10));
     assert_breaks(Erratum::BothHalves, &locks, ("exclusion", 13));
     assert_breaks(Erratum::StageKept, &locks, ("exclusion", 16));

@@ -7,7 +7,7 @@ mod role;
 mod token;
 
 use quorate_check::{Claims, Limits, Space, check};
-use quorate_sim::{Contract, Faults, Quorums, Shape, Subject};
+use quorate_sim::{Faults, Quorums, Shape, Subject};
 
 use super::{Axis, Claim, Finding, Plot, Settings, Sink};
 
@@ -119,6 +119,5 @@ fn listed(own: &[&[usize]]) -> Shape {
 
 /// So many sessions may be lost and sites may crash; everything comes back.
 fn faults(lose: u32, crash: u32) -> Faults {
-    let contract = Contract { reopens: true, restarts: true, fence_block: 2 };
-    Faults { lose, silent: 0, crash, contract }
+    Faults { lose, crash, ..Faults::NONE }
 }
