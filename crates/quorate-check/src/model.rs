@@ -34,6 +34,44 @@ pub struct Space<P: Subject> {
 }
 
 impl<P: Subject> Space<P> {
+    /// The papers' world: nobody gives up, nothing goes wrong, and channels keep the order.
+    pub fn new(
+        quorums: P::Quorums,
+        options: P::Options,
+        claims: Claims<P::Claim>,
+        requests: &[u32],
+    ) -> Self {
+        Self {
+            quorums,
+            options,
+            claims,
+            requests: requests.to_vec(),
+            gives_up: 0,
+            faults: None,
+            slips: Slips::default(),
+            order: Order::Fifo,
+            mortal: None,
+        }
+    }
+
+    /// The same space of a protocol that speaks the same language.
+    pub fn of<Q>(&self, options: Q::Options) -> Space<Q>
+    where
+        Q: Subject<Claim = P::Claim, Quorums = P::Quorums>,
+    {
+        Space {
+            quorums: self.quorums.clone(),
+            options,
+            claims: self.claims.clone(),
+            requests: self.requests.clone(),
+            gives_up: self.gives_up,
+            faults: self.faults,
+            slips: self.slips,
+            order: self.order,
+            mortal: self.mortal.clone(),
+        }
+    }
+
     /// The cluster before anything has happened.
     pub(crate) fn start(&self) -> World<P> {
         assert_eq!(self.requests.len(), self.quorums.n(), "a space names every site's requests");

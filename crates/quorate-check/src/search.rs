@@ -44,6 +44,17 @@ pub struct Report {
     pub violation: Option<(Breach, Trace)>,
 }
 
+impl Report {
+    /// Panics unless every state was looked at and no property broke; tells the schedule of one
+    /// that did.
+    pub fn assert_clean(&self) {
+        if let Some((breach, trace)) = &self.violation {
+            panic!("{breach}\n{:#?}", trace.lines);
+        }
+        assert!(self.complete, "the search ended early");
+    }
+}
+
 /// A schedule and what happened in it.
 #[derive(Clone, Debug)]
 pub struct Trace {
@@ -58,23 +69,14 @@ pub struct Trace {
 /// Looks at every state of `space`.
 ///
 /// ```
-/// use quorate_check::{Claims, Limits, Order, Slips, Space, check};
+/// use quorate_check::{Claims, Limits, Space, check};
 /// use quorate_protocol::mutex::{Mutex, Options};
 /// use quorate_quorum::{build, Kind};
 ///
-/// let space = Space::<Mutex> {
-///     quorums: build(Kind::Majority, 3)?,
-///     options: Options::default(),
-///     claims: Claims::all(vec![()]),
-///     requests: vec![1, 1, 0],
-///     gives_up: 0,
-///     faults: None,
-///     slips: Slips::default(),
-///     order: Order::Fifo,
-///     mortal: None,
-/// };
-/// let report = check(&space, &Limits::default());
-/// assert!(report.complete && report.violation.is_none());
+/// let majority = build(Kind::Majority, 3)?;
+/// let claims = Claims::all(vec![()]);
+/// let space = Space::<Mutex>::new(majority, Options::default(), claims, &[1, 1, 0]);
+/// check(&space, &Limits::default()).assert_clean();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check<P: Subject>(space: &Space<P>, limits: &Limits) -> Report {

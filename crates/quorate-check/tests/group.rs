@@ -2,34 +2,20 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
+use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
 use quorate_protocol::group::errata::{Erratum, Unrepaired};
 use quorate_protocol::group::{Choice, Claim, GroupLock, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
 use quorate_sim::{Contract, Subject};
 
-const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
-const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
 const ONE_MANAGER: &str = "quorum 2: 1\nquorum 3: 1\nquorum 4: 1";
 const TWO_OF_THREE: &str = "quorum 4: 1 2\nquorum 5: 2 3\nquorum 6: 1 3";
 
-/// A space to search, but for the protocol's options.
-#[derive(Clone)]
-struct Locks {
-    quorums: Arc<dyn QuorumSystem>,
-    claims: Claims<Claim>,
-    requests: Vec<u32>,
-    gives_up: u32,
-    faults: Option<Faults>,
-    order: Order,
-}
+type Locks = Space<GroupLock>;
 
 fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks {
-    let claim = |text: &str| GroupLock::parse_claim(&text.split_whitespace().collect::<Vec<_>>());
-    let site = |text: &str| text.split(',').map(|text| claim(text).unwrap()).collect();
-    let claims = Claims::each(text.split(';').map(site).collect());
-    let requests = requests.to_vec();
-    Locks { quorums, claims, requests, gives_up: 0, faults: None, order: Order::Fifo }
+    let claims = Claims::parse::<GroupLock>(text).unwrap();
+    Space::new(quorums, Options::default(), claims, requests)
 }
 
 /// Requesters and managers apart. Sites without requests manage.
@@ -47,28 +33,11 @@ fn search<P>(locks: &Locks, options: P::Options) -> Report
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
-    let Locks { quorums, claims, requests, gives_up, faults, order } = locks.clone();
-    let slips = Slips::default();
-    let space = Space::<P> {
-        quorums,
-        options,
-        claims,
-        requests,
-        gives_up,
-        faults,
-        slips,
-        order,
-        mortal: None,
-    };
-    check(&space, &Limits::default())
+    check(&locks.of::<P>(options), &Limits::default())
 }
 
 fn assert_clean(locks: &Locks, options: Options) {
-    let report = search::<GroupLock>(locks, options);
-    if let Some((breach, trace)) = &report.violation {
-        panic!("{breach}\n{:#?}", trace.lines);
-    }
-    assert!(report.complete);
+    search::<GroupLock>(locks, options).assert_clean();
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.
@@ -126,10 +95,18 @@ fn several_claims_of_a_site_are_clean() {
 #[test]
 fn sessions_that_end_are_clean() {
     for faults in [
-        Faults { lose: 1, ..NOTHING },
-        Faults { silent: 1, ..NOTHING },
-        Faults { lose: 1, contract: Contract { reopens: false, ..MENDED }, ..NOTHING },
-        Faults { crash: 1, contract: Contract { restarts: false, ..MENDED }, ..NOTHING },
+        Faults { lose: 1, ..Faults::NONE },
+        Faults { silent: 1, ..Faults::NONE },
+        Faults {
+            lose: 1,
+            contract: Contract { reopens: false, ..Contract::MENDED },
+            ..Faults::NONE
+        },
+        Faults {
+            crash: 1,
+            contract: Contract { restarts: false, ..Contract::MENDED },
+            ..Faults::NONE
+        },
     ] {
         assert_clean(&together(&[1, 1, 0], "a; a b", faults), Options::default());
         assert_clean(&together(&[1, 1, 0], "a; b", faults), Options::default());
@@ -172,14 +149,14 @@ fn e6_a_manager_frees_its_vote_at_once() {
 
 #[test]
 fn e10_nothing_is_done_about_a_lost_holder() {
-    let locks = together(&[1, 1, 0], "a; b", Faults { lose: 1, ..NOTHING });
+    let locks = together(&[1, 1, 0], "a; b", Faults { lose: 1, ..Faults::NONE });
     assert_breaks(Erratum::E10, &locks, ("vacancy", 7));
 }
 
 #[test]
 fn sessions_need_their_repairs() {
-    let lose = Faults { lose: 1, ..NOTHING };
-    let crash = Faults { crash: 1, ..NOTHING };
+    let lose = Faults { lose: 1, ..Faults::NONE };
+    let crash = Faults { crash: 1, ..Faults::NONE };
     for (undone, locks, breaks) in [
         (Erratum::BothHalves, together(&[1, 1, 0], "a; b", lose), ("contract", 5)),
         (Erratum::FloorKept, together(&[1, 1, 0], "a; b", lose), ("fences grow", 8)),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Limits, Order, Report, Slips, Space, check};
+use quorate_check::{Claims, Limits, Report, Space, check};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
@@ -30,27 +30,8 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     requests: &[u32],
     gives_up: u32,
 ) -> Report {
-    let (claims, requests) = (Claims::all(vec![()]), requests.to_vec());
-    let (faults, slips, order) = (None, Slips::default(), Order::Fifo);
-    let space = Space::<P> {
-        quorums,
-        options,
-        claims,
-        requests,
-        gives_up,
-        faults,
-        slips,
-        order,
-        mortal: None,
-    };
-    check(&space, &Limits::default())
-}
-
-fn assert_clean(report: &Report) {
-    if let Some((breach, trace)) = &report.violation {
-        panic!("{breach}\n{:#?}", trace.lines);
-    }
-    assert!(report.complete);
+    let space = Space::<P>::new(quorums, options, Claims::all(vec![()]), requests);
+    check(&Space { gives_up, ..space }, &Limits::default())
 }
 
 /// The basic algorithm, each refinement alone, and all together.
@@ -69,14 +50,14 @@ fn variants() -> [Options; 6] {
 #[test]
 fn three_sites_with_two_requests_each_are_clean() {
     for options in variants() {
-        assert_clean(&search::<Mutex>(triangle(), options, &[2, 2, 2], 0));
+        search::<Mutex>(triangle(), options, &[2, 2, 2], 0).assert_clean();
     }
 }
 
 #[test]
 fn three_sites_that_all_need_each_other_are_clean() {
     for options in variants() {
-        assert_clean(&search::<Mutex>(everybody(), options, &[1, 1, 1], 0));
+        search::<Mutex>(everybody(), options, &[1, 1, 1], 0).assert_clean();
     }
 }
 
@@ -87,32 +68,23 @@ fn four_sites_are_clean() {
         include_str!("../../../quorums/hub-4.txt"),
         include_str!("../../../quorums/wheel-4.txt"),
     ] {
-        assert_clean(&search::<Mutex>(listed(text), Options::default(), &[1; 4], 0));
-        assert_clean(&search::<Mutex>(listed(text), Options::basic(), &[1; 4], 0));
+        search::<Mutex>(listed(text), Options::default(), &[1; 4], 0).assert_clean();
+        search::<Mutex>(listed(text), Options::basic(), &[1; 4], 0).assert_clean();
     }
 }
 
 #[test]
 fn giving_up_is_clean() {
     for options in variants() {
-        assert_clean(&search::<Mutex>(triangle(), options, &[1, 1, 1], 3));
+        search::<Mutex>(triangle(), options, &[1, 1, 1], 3).assert_clean();
     }
 }
 
 #[test]
 fn a_capped_search_is_not_complete() {
     let limits = Limits { max_states: 100, ..Limits::default() };
-    let space = Space::<Mutex> {
-        quorums: triangle(),
-        options: Options::default(),
-        claims: Claims::all(vec![()]),
-        requests: vec![2, 2, 2],
-        gives_up: 0,
-        faults: None,
-        slips: Slips::default(),
-        order: Order::Fifo,
-        mortal: None,
-    };
+    let claims = Claims::all(vec![()]);
+    let space = Space::<Mutex>::new(triangle(), Options::default(), claims, &[2, 2, 2]);
     let report = check(&space, &limits);
     assert!(!report.complete && report.violation.is_none());
 }
@@ -123,7 +95,7 @@ fn assert_breaks(
     (quorums, options, requests): (Arc<dyn QuorumSystem>, Options, &[u32]),
     (property, steps): (&str, usize),
 ) {
-    assert_clean(&search::<Mutex>(Arc::clone(&quorums), options, requests, 0));
+    search::<Mutex>(Arc::clone(&quorums), options, requests, 0).assert_clean();
     let report = search::<Unrepaired>(quorums, (options, undone), requests, 0);
     let (breach, trace) = report.violation.expect("the repair is needed");
     assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);

@@ -3,88 +3,46 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
+use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
 use quorate_protocol::pool::errata::{Erratum, Unrepaired};
 use quorate_protocol::pool::{Claim, Options, Pool};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
-use quorate_sim::{Contract, Subject};
+use quorate_sim::Subject;
 
-const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
-const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
 const ANY: Order = Order::Any { duplicates: 0 };
 const UNORDERED: Options = Options { unordered: true, bypass: false };
 
-/// A space to search, but for the protocol's options.
-#[derive(Clone)]
-struct Pools {
-    arbiters: Arc<Arbiters>,
-    claims: Claims<Claim>,
-    requests: Vec<u32>,
-    gives_up: u32,
-    faults: Option<Faults>,
-    order: Order,
-}
-
-/// What the callers of each site claim, as the command line spells it.
-fn claims(text: &str) -> Claims<Claim> {
-    let claim = |text: &str| Pool::parse_claim(&text.split_whitespace().collect::<Vec<_>>());
-    let site = |text: &str| text.split(',').map(|text| claim(text).unwrap()).collect();
-    Claims::each(text.split(';').map(site).collect())
-}
+type Pools = Space<Pool>;
 
 /// So many requesters and so many other sites that are their arbiters, all of them for each.
 fn apart(requests: &[u32], arbiters: usize, text: &str) -> Pools {
     let n = requests.len() + arbiters;
     let all: SiteSet = SiteId::all(n).skip(requests.len()).collect();
-    let claims = claims(text);
+    let claims = Claims::parse::<Pool>(text).unwrap();
     let k = claims.iter().next().unwrap().units.of as usize;
     let mut requests = requests.to_vec();
     requests.resize(n, 0);
-    Pools {
-        arbiters: Arc::new(Arbiters::listed(n, &vec![vec![all]; k]).unwrap()),
-        claims,
-        requests,
-        gives_up: 0,
-        faults: None,
-        order: Order::Fifo,
-    }
+    let arbiters = Arc::new(Arbiters::listed(n, &vec![vec![all]; k]).unwrap());
+    Space::new(arbiters, Options::default(), claims, &requests)
 }
 
 /// Sites that are all of it, by the paper's thresholds.
 fn together(requests: &[u32], text: &str) -> Pools {
-    let claims = claims(text);
+    let claims = Claims::parse::<Pool>(text).unwrap();
     let k = claims.iter().next().unwrap().units.of as usize;
     let arbiters = Arc::new(Arbiters::uniform(requests.len(), k).unwrap());
-    let requests = requests.to_vec();
-    Pools { arbiters, claims, requests, gives_up: 0, faults: None, order: Order::Fifo }
+    Space::new(arbiters, Options::default(), claims, requests)
 }
 
 fn search<P>(pools: &Pools, options: P::Options) -> Report
 where
     P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
 {
-    let Pools { arbiters, claims, requests, gives_up, faults, order } = pools.clone();
-    let slips = Slips::default();
-    let space = Space::<P> {
-        quorums: arbiters,
-        options,
-        claims,
-        requests,
-        gives_up,
-        faults,
-        slips,
-        order,
-        mortal: None,
-    };
-    check(&space, &Limits::default())
+    check(&pools.of::<P>(options), &Limits::default())
 }
 
 fn assert_clean(pools: &Pools, options: Options) {
-    let report = search::<Pool>(pools, options);
-    if let Some((breach, trace)) = &report.violation {
-        panic!("{breach}\n{:#?}", trace.lines);
-    }
-    assert!(report.complete);
+    search::<Pool>(pools, options).assert_clean();
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.
@@ -136,9 +94,9 @@ fn messages_may_overtake_each_other_and_come_twice() {
 fn sessions_that_end_are_clean() {
     let pools = together(&[1, 1, 0], "2 of 2; 1 of 2");
     for faults in [
-        Faults { lose: 1, ..NOTHING },
-        Faults { silent: 1, ..NOTHING },
-        Faults { lose: 1, silent: 1, ..NOTHING },
+        Faults { lose: 1, ..Faults::NONE },
+        Faults { silent: 1, ..Faults::NONE },
+        Faults { lose: 1, silent: 1, ..Faults::NONE },
     ] {
         assert_clean(&Pools { faults: Some(faults), ..pools.clone() }, Options::default());
     }
@@ -151,7 +109,7 @@ fn units_with_numbers_are_clean() {
     assert_clean(&together(&[1, 1, 1], text), Options::default());
     let text = "1 of 3 numbered; 2 of 3 numbered; 1 of 3 numbered";
     assert_clean(&apart(&[1, 1, 1], 2, text), Options::default());
-    let faults = Some(Faults { lose: 1, ..NOTHING });
+    let faults = Some(Faults { lose: 1, ..Faults::NONE });
     let pools = together(&[1, 1, 0], "2 of 3 numbered; 1 of 3 numbered");
     assert_clean(&Pools { faults, ..pools }, Options::default());
 }
@@ -195,7 +153,7 @@ fn n1_a_request_that_does_not_fit_is_passed_by() {
 
 #[test]
 fn n2_a_restarted_arbiter_lends_at_once() {
-    let faults = Some(Faults { crash: 1, ..NOTHING });
+    let faults = Some(Faults { crash: 1, ..Faults::NONE });
     let pools = Pools { faults, ..together(&[1, 1, 0], "2 of 2") };
     assert_breaks(Erratum::N2, &pools, Options::default(), ("units", 13));
 }
@@ -219,7 +177,7 @@ fn n4_lending_without_room_for_all_before_only_wastes() {
 
 #[test]
 fn sessions_need_their_repairs() {
-    let lost = Some(Faults { lose: 1, ..NOTHING });
+    let lost = Some(Faults { lose: 1, ..Faults::NONE });
     for (undone, text, breaks) in [
         (Erratum::BothHalves, "2 of 2", ("units", 9)),
         (Erratum::FloorKept, "2 of 2", ("fences grow", 8)),

@@ -8,8 +8,6 @@ use quorate_protocol::role::{Claim, Options, Overrun, RoleLock};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
 use quorate_sim::{Contract, Subject};
 
-const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
-const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
 /// Two hosts, 1 of group a and 2 of f, and two arbiters.
 const PAIR: &str = "quorum 1: 3 4\nquorum 2: 3 4";
 /// Three hosts, 1 of group b, 2 of f and 3 of a, and two arbiters.
@@ -17,24 +15,11 @@ const THREE: &str = "quorum 1: 4 5\nquorum 2: 4 5\nquorum 3: 4 5";
 /// One claim of each of these hosts.
 const GROUPS: &str = "shared b for 4ms; shared f for 4ms; shared a for 4ms";
 
-/// A space to search, but for the protocol's options.
-#[derive(Clone)]
-struct Locks {
-    quorums: Arc<dyn QuorumSystem>,
-    claims: Claims<Claim>,
-    requests: Vec<u32>,
-    gives_up: u32,
-    faults: Option<Faults>,
-    slips: Slips,
-    order: Order,
-}
+type Locks = Space<RoleLock>;
 
 fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks {
-    let claim = |text: &str| RoleLock::parse_claim(&text.split_whitespace().collect::<Vec<_>>());
-    let site = |text: &str| text.split(',').map(|text| claim(text).unwrap()).collect();
-    let claims = Claims::each(text.split(';').map(site).collect());
-    let (requests, slips, order) = (requests.to_vec(), Slips::default(), Order::Fifo);
-    Locks { quorums, claims, requests, gives_up: 0, faults: None, slips, order }
+    let claims = Claims::parse::<RoleLock>(text).unwrap();
+    Space::new(quorums, Options::default(), claims, requests)
 }
 
 /// Hosts and arbiters apart.
@@ -66,27 +51,11 @@ fn search<P>(locks: &Locks, options: P::Options) -> Report
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
-    let Locks { quorums, claims, requests, gives_up, faults, slips, order } = locks.clone();
-    let space = Space::<P> {
-        quorums,
-        options,
-        claims,
-        requests,
-        gives_up,
-        faults,
-        slips,
-        order,
-        mortal: None,
-    };
-    check(&space, &Limits::default())
+    check(&locks.of::<P>(options), &Limits::default())
 }
 
 fn assert_clean(locks: &Locks, options: Options) {
-    let report = search::<RoleLock>(locks, options);
-    if let Some((breach, trace)) = &report.violation {
-        panic!("{breach}\n{:#?}", trace.lines);
-    }
-    assert!(report.complete);
+    search::<RoleLock>(locks, options).assert_clean();
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.
@@ -152,15 +121,23 @@ fn revoking_is_clean_whatever_the_time() {
 #[test]
 fn sessions_that_end_are_clean() {
     for faults in [
-        Faults { lose: 1, ..NOTHING },
-        Faults { silent: 1, ..NOTHING },
-        Faults { lose: 1, contract: Contract { reopens: false, ..MENDED }, ..NOTHING },
-        Faults { crash: 1, contract: Contract { restarts: false, ..MENDED }, ..NOTHING },
+        Faults { lose: 1, ..Faults::NONE },
+        Faults { silent: 1, ..Faults::NONE },
+        Faults {
+            lose: 1,
+            contract: Contract { reopens: false, ..Contract::MENDED },
+            ..Faults::NONE
+        },
+        Faults {
+            crash: 1,
+            contract: Contract { restarts: false, ..Contract::MENDED },
+            ..Faults::NONE
+        },
     ] {
         assert_clean(&together(&[1, 0, 1], faults), Options::default());
         assert_clean(&together(&[1, 1, 0], faults), Options::default());
     }
-    assert_clean(&together(&[1, 0, 0], Faults { crash: 1, ..NOTHING }), Options::default());
+    assert_clean(&together(&[1, 0, 0], Faults { crash: 1, ..Faults::NONE }), Options::default());
 }
 
 #[test]
@@ -202,7 +179,7 @@ fn processes_need_their_rules() {
 
 #[test]
 fn sessions_that_end_need_their_repairs() {
-    let locks = together(&[1, 0, 1], Faults { lose: 1, ..NOTHING });
+    let locks = together(&[1, 0, 1], Faults { lose: 1, ..Faults::NONE });
     assert_breaks(Erratum::HolderKept, &locks, ("vacancy", 10));
     assert_breaks(Erratum::BothHalves, &locks, ("exclusion", 13));
     assert_breaks(Erratum::StageKept, &locks, ("exclusion", 16));

@@ -6,29 +6,26 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
+use quorate_check::{Claims, Faults, Limits, Report, Space, check};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::{Contract, Subject};
 
-const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
-const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
-
 fn one_lost() -> Faults {
-    Faults { lose: 1, ..NOTHING }
+    Faults { lose: 1, ..Faults::NONE }
 }
 
 fn one_silent() -> Faults {
-    Faults { silent: 1, ..NOTHING }
+    Faults { silent: 1, ..Faults::NONE }
 }
 
 fn never_reopened() -> Faults {
-    Faults { lose: 1, contract: Contract { reopens: false, ..MENDED }, ..NOTHING }
+    Faults { lose: 1, contract: Contract { reopens: false, ..Contract::MENDED }, ..Faults::NONE }
 }
 
 fn crash_for_ever() -> Faults {
-    Faults { crash: 1, contract: Contract { restarts: false, ..MENDED }, ..NOTHING }
+    Faults { crash: 1, contract: Contract { restarts: false, ..Contract::MENDED }, ..Faults::NONE }
 }
 
 fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
@@ -37,27 +34,15 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     faults: Faults,
     shortest: bool,
 ) -> Report {
-    let space = Space::<P> {
-        quorums: build(Kind::Majority, 3).unwrap(),
-        options,
-        claims: Claims::all(vec![()]),
-        requests: requests.to_vec(),
-        gives_up: 0,
-        faults: Some(faults),
-        slips: Slips::default(),
-        order: Order::Fifo,
-        mortal: None,
-    };
+    let majority = build(Kind::Majority, 3).unwrap();
+    let space = Space::<P>::new(majority, options, Claims::all(vec![()]), &requests);
+    let space = Space { faults: Some(faults), ..space };
     check(&space, &Limits { shortest, ..Limits::default() })
 }
 
 fn assert_clean(requests: [u32; 3], faults: Faults) {
     for options in [Options::basic(), Options::default()] {
-        let report = search::<Mutex>(options, requests, faults, true);
-        if let Some((breach, trace)) = &report.violation {
-            panic!("{breach}\n{:#?}", trace.lines);
-        }
-        assert!(report.complete);
+        search::<Mutex>(options, requests, faults, true).assert_clean();
     }
 }
 
@@ -83,7 +68,7 @@ fn a_site_that_crashes_for_ever_is_clean() {
 
 #[test]
 fn a_site_that_crashes_and_returns_is_clean() {
-    assert_clean([1, 1, 0], Faults { crash: 1, ..NOTHING });
+    assert_clean([1, 1, 0], Faults { crash: 1, ..Faults::NONE });
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.
@@ -126,14 +111,14 @@ fn a_pass_lost_with_its_session_is_missed_unless_the_arbiter_hears_of_it() {
 #[test]
 fn a_site_from_which_passes_were_lost_stays_cut() {
     let undone = (Erratum::DirectGrows, Options::basic());
-    let faults = Faults { lose: 2, ..NOTHING };
+    let faults = Faults { lose: 2, ..Faults::NONE };
     assert_breaks_somehow(undone, [1, 1, 0], faults, "progress");
 }
 
 #[test]
 fn a_lost_holder_may_have_passed_the_permission_on() {
     let undone = (Erratum::NoAsking, Options::basic());
-    let faults = Faults { lose: 1, silent: 1, ..NOTHING };
+    let faults = Faults { lose: 1, silent: 1, ..Faults::NONE };
     assert_breaks_somehow(undone, [1, 1, 1], faults, "exclusion");
 }
 
@@ -150,7 +135,7 @@ fn fences_skip_those_of_a_holder_that_was_given_up() {
 #[test]
 fn fences_skip_those_of_a_holder_that_is_gone() {
     let undone = (Erratum::FloorKeptAtGone, Options::basic());
-    let faults = Faults { lose: 1, silent: 1, ..NOTHING };
+    let faults = Faults { lose: 1, silent: 1, ..Faults::NONE };
     assert_breaks_somehow(undone, [1, 1, 1], faults, "fences grow");
 }
 
@@ -164,5 +149,5 @@ fn who_said_that_it_lacks_a_permission_refuses_it() {
 #[test]
 fn a_restarted_arbiter_lends_nothing_in_its_quarantine() {
     let undone = (Erratum::NoQuarantine, Options::basic());
-    assert_breaks_somehow(undone, [1, 1, 0], Faults { crash: 1, ..NOTHING }, "exclusion");
+    assert_breaks_somehow(undone, [1, 1, 0], Faults { crash: 1, ..Faults::NONE }, "exclusion");
 }

@@ -129,14 +129,9 @@ impl ClusterArgs {
             let why = format!("--at-once: a {} takes one claim of a site at a time", P::NAME);
             return Err(why.into());
         }
-        let parse = |claim: &str| {
-            P::parse_claim(&claim.split_whitespace().collect::<Vec<_>>())
-                .map_err(|why| Failure::Input(format!("--claims: {why}")))
-        };
-        let of_site = |claims: &str| claims.split(',').map(parse).collect::<Result<Vec<_>, _>>();
-        let list = self.claims.as_deref().unwrap_or_default();
-        let each = list.split(';').map(of_site).collect::<Result<Vec<_>, _>>()?;
-        Ok(Claims::each(each).at_once(self.at_once.get()))
+        let claims = Claims::parse::<P>(self.claims.as_deref().unwrap_or_default())
+            .map_err(|why| Failure::Input(format!("--claims: {why}")))?;
+        Ok(claims.at_once(self.at_once.get()))
     }
 
     /// A name that is no file is that of a construction.

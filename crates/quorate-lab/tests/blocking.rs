@@ -5,8 +5,8 @@ use std::sync::Arc;
 use quorate_lab::baselines::joung::{Joung, MGroup, Options as JoungOptions};
 use quorate_protocol::group::{Claim, GroupLock, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
-use quorate_sim::random::{Delay, Plan, Span, T, run};
-use quorate_sim::{Claims, Order, Slips, Subject, Unwatched};
+use quorate_sim::random::{Plan, Span, T, run};
+use quorate_sim::{Claims, Subject, Unwatched};
 
 const RUNS: u64 = 200;
 
@@ -15,20 +15,12 @@ fn broken<P: Subject<Claim = Claim>>(
     quorums: P::Quorums,
     options: P::Options,
 ) -> Vec<&'static str> {
-    let claim = |text: &str| vec![P::parse_claim(&text.split(' ').collect::<Vec<_>>()).unwrap()];
-    let plan = Plan::<P> {
-        quorums,
-        options,
-        claims: Claims::each(["a", "b", "a b", "a", "b c"].map(claim).to_vec()),
+    let claims = Claims::parse::<P>("a; b; a b; a; b c").unwrap();
+    let plan = Plan {
         requests: vec![3; 5],
         think: Span::UpTo(20 * T),
         inside: Span::UpTo(60 * T),
-        gives_up: 0,
-        delay: Delay::Exponential,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
+        ..Plan::<P>::new(quorums, options, claims)
     };
     let breach = |seed| run(&plan, seed, &mut Unwatched).breach.map(|breach| breach.property);
     (0..RUNS).filter_map(breach).collect()

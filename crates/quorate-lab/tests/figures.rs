@@ -8,28 +8,17 @@ use quorate_lab::baselines::{
 };
 use quorate_lab::{Algorithm, Baseline};
 use quorate_quorum::SiteId;
-use quorate_sim::random::{Delay, Plan, Span, T, Tally, run};
-use quorate_sim::{Claims, Event, Observer, Order, Shape, Slips, Subject, Unwatched, World};
+use quorate_sim::random::{Plan, Span, T, Tally, run};
+use quorate_sim::{Claims, Event, Observer, Shape, Subject, Unwatched, World};
 
 fn shape<A: Algorithm>(n: usize) -> Shape {
     Shape::Kind(A::QUORUM.to_owned(), n)
 }
 
 fn measure<A: Algorithm>(n: usize, inside: u64, requests: u32) -> Tally {
-    let plan = Plan::<Baseline<A>> {
-        quorums: Baseline::<A>::quorums(&shape::<A>(n), &[]).expect("such quorums exist"),
-        options: None,
-        claims: Claims::all(vec![()]),
-        requests: vec![requests; n],
-        think: Span::Fixed(0),
-        inside: Span::Fixed(inside),
-        gives_up: 0,
-        delay: Delay::Constant,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
-    };
+    let quorums = Baseline::<A>::quorums(&shape::<A>(n), &[]).expect("such quorums exist");
+    let plan = Plan::<Baseline<A>>::calm(quorums, None, Claims::all(vec![()]));
+    let plan = Plan { requests: vec![requests; n], inside: Span::Fixed(inside), ..plan };
     let outcome = run(&plan, 1, &mut Unwatched);
     assert_eq!((outcome.breach, outcome.tally.unserved), (None, 0));
     outcome.tally

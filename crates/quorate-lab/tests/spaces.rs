@@ -1,13 +1,13 @@
 //! Whole state spaces of the baselines, and what the search finds when a rule is undone.
 
-use quorate_check::{Claims, Limits, Order, Report, Space, check};
+use quorate_check::{Claims, Limits, Report, Space, check};
 use quorate_lab::baselines::joung::{Choice, Joung, Options};
 use quorate_lab::baselines::{
     Lamport, Maekawa, Raymond, RicartAgrawala, SinghalDynamic, SinghalHeuristic, SuzukiKasami,
 };
 use quorate_lab::{Algorithm, Baseline};
 use quorate_quorum::{Listed, QuorumSystem, SiteId, SiteSet};
-use quorate_sim::{Shape, Slips, Subject};
+use quorate_sim::{Shape, Subject};
 
 fn search<P: Subject>(
     shape: &Shape,
@@ -17,19 +17,7 @@ fn search<P: Subject>(
 ) -> Report {
     let all: Vec<P::Claim> = claims.iter().flatten().cloned().collect();
     let quorums = P::quorums(shape, &all).expect("such quorums exist");
-    let (claims, requests) = (Claims::each(claims), requests.to_vec());
-    let (gives_up, faults, slips, order) = (0, None, Slips::default(), Order::Fifo);
-    let space = Space::<P> {
-        quorums,
-        options,
-        claims,
-        requests,
-        gives_up,
-        faults,
-        slips,
-        order,
-        mortal: None,
-    };
+    let space = Space::<P>::new(quorums, options, Claims::each(claims), requests);
     check(&space, &Limits { threads: 1, ..Limits::default() })
 }
 
@@ -38,17 +26,10 @@ fn mutex<A: Algorithm>(kind: &str, requests: &[u32]) -> Report {
     search::<Baseline<A>>(&shape, None, vec![vec![()]], requests)
 }
 
-fn assert_clean(report: &Report) {
-    if let Some((breach, trace)) = &report.violation {
-        panic!("{breach}\n{:#?}", trace.lines);
-    }
-    assert!(report.complete);
-}
-
 /// With all its rules nothing breaks; with any of them undone this does.
 fn assert_rules<A: Algorithm>(shape: &Shape, requests: &[u32], damage: &[(&'static str, &str)]) {
     let search = |undone| search::<Baseline<A>>(shape, undone, vec![vec![()]], requests);
-    assert_clean(&search(None));
+    search(None).assert_clean();
     let rules: Vec<_> = damage.iter().map(|(rule, _)| *rule).collect();
     assert_eq!(rules, A::RULES, "every rule has its damage");
     for (rule, property) in damage {
@@ -64,7 +45,7 @@ fn all(n: usize) -> Shape {
 #[test]
 fn lamport() {
     assert_rules::<Lamport>(&all(3), &[1, 1, 1], &[("acks", "exclusion")]);
-    assert_clean(&mutex::<Lamport>("all", &[3, 3]));
+    mutex::<Lamport>("all", &[3, 3]).assert_clean();
 }
 
 #[test]
@@ -81,8 +62,8 @@ fn maekawa() {
     let shape = Shape::Listed(own.collect());
     let damage = [("sanders", "progress"), ("inquire", "progress"), ("relinquish", "contract")];
     assert_rules::<Maekawa>(&shape, &[0, 1, 1, 1, 1], &damage);
-    assert_clean(&mutex::<Maekawa>("majority", &[2, 2, 2]));
-    assert_clean(&mutex::<Maekawa>("grid", &[1, 1, 1, 1]));
+    mutex::<Maekawa>("majority", &[2, 2, 2]).assert_clean();
+    mutex::<Maekawa>("grid", &[1, 1, 1, 1]).assert_clean();
 }
 
 #[test]
@@ -93,7 +74,7 @@ fn suzuki_kasami() {
 #[test]
 fn raymond() {
     assert_rules::<Raymond>(&all(3), &[2, 2, 2], &[("turn", "exclusion")]);
-    assert_clean(&mutex::<Raymond>("all", &[1; 5]));
+    mutex::<Raymond>("all", &[1; 5]).assert_clean();
 }
 
 #[test]
@@ -106,7 +87,7 @@ fn singhal_dynamic() {
 fn singhal_heuristic() {
     let damage = [("ask-back", "progress"), ("outdated", "contract")];
     assert_rules::<SinghalHeuristic>(&all(3), &[1, 1, 1], &damage);
-    assert_clean(&mutex::<SinghalHeuristic>("all", &[1; 4]));
+    mutex::<SinghalHeuristic>("all", &[1; 4]).assert_clean();
     let report = mutex::<SinghalHeuristic>("all", &[1, 1, 2]);
     assert_eq!(report.violation.map(|(breach, _)| breach.property), Some("progress"));
 }
@@ -138,7 +119,7 @@ fn joung_without_its_rules() {
         let options = Options { undone, ..Options::default() };
         joung::<false>(&two_of_three(), options, &claims, &requests)
     };
-    assert_clean(&search(None));
+    search(None).assert_clean();
     for (rule, property) in [("cancel", "progress"), ("vote", "exclusion")] {
         let (breach, _) = search(Some(rule)).violation.expect("the rule is needed");
         assert_eq!(breach.property, property, "without {rule}: {breach}");
@@ -152,7 +133,7 @@ fn joung_blocks() {
     let lines = Shape::Kind("parallel".to_owned(), 7);
     let (claims, requests) = (["b", "a", "a", "a", "b", "a", "a"], [0, 0, 0, 0, 1, 1, 1]);
     let options = Options::default();
-    assert_clean(&joung::<false>(&lines, options, &claims, &requests));
+    joung::<false>(&lines, options, &claims, &requests).assert_clean();
     let last = Options { choice: Choice::Last, ..options };
     let one = Shape::Listed(vec![None, Some(SiteSet::full(1)), Some(SiteSet::full(1))]);
     for (report, why) in [

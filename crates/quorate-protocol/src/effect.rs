@@ -143,6 +143,11 @@ impl<P: Protocol> Out<P> {
         self.effects.retain(keep);
     }
 
+    /// All effects, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Effect<P>> {
+        self.effects.iter()
+    }
+
     /// All effects, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Effect<P>> {
         self.effects.iter_mut()

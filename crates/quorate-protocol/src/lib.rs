@@ -38,6 +38,7 @@
 mod choice;
 mod clock;
 mod effect;
+mod errata;
 pub mod group;
 mod haste;
 mod ids;

@@ -7,24 +7,17 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, build};
 use quorate_sim::random::{Delay, Plan, Span, T, run};
-use quorate_sim::{Claims, Order, Slips, Unwatched};
+use quorate_sim::{Claims, Unwatched};
 
 /// Claims from `callers` sites, spread over the cluster.
 fn plan(n: usize, callers: usize, requests: u32, delay: Delay) -> Plan<Mutex> {
     let asks = |site| if site % (n / callers) == 0 { requests } else { 0 };
+    let grid = build(Kind::Grid, n).expect("a grid takes every number of sites");
     Plan {
-        quorums: build(Kind::Grid, n).expect("a grid takes every number of sites"),
-        options: Options::default(),
-        claims: Claims::all(vec![()]),
         requests: (0..n).map(asks).collect(),
-        think: Span::Fixed(0),
         inside: Span::Fixed(T / 2),
-        gives_up: 0,
         delay,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
+        ..Plan::calm(grid, Options::default(), Claims::all(vec![()]))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use quorate_quorum::SiteId;
 
+use crate::Subject;
+
 /// What the callers of each site claim, in turn, and how many of them at once.
 #[derive(Clone, Debug)]
 pub struct Claims<C> {
@@ -21,6 +23,18 @@ impl<C> Claims<C> {
         let some = !of_site.is_empty() && of_site.iter().all(|claims| !claims.is_empty());
         assert!(some, "every site claims something");
         Self { of_site, at_once: 1 }
+    }
+
+    /// Reads the claims of sites, parted by semicolons, and of a site, one after the other, parted
+    /// by commas.
+    ///
+    /// # Errors
+    ///
+    /// One of them is no claim of protocol `P`; the text says what is.
+    pub fn parse<P: Subject<Claim = C>>(text: &str) -> Result<Self, String> {
+        let claim = |text: &str| P::parse_claim(&text.split_whitespace().collect::<Vec<_>>());
+        let of_site = |text: &str| text.split(',').map(claim).collect();
+        Ok(Self::each(text.split(';').map(of_site).collect::<Result<_, _>>()?))
     }
 
     /// So many claims of a site may be under way at once.

@@ -24,6 +24,6 @@ pub use claims::Claims;
 pub use event::{Event, Observer, Unwatched, who};
 pub use property::{Breach, PROPERTIES, properties};
 pub use quorums::{Quorums, Shape};
-pub use subject::{Marks, Subject, Word};
+pub use subject::{Marks, Subject, Warrant};
 pub use subjects::{Catalogue, Ours, PROTOCOLS, Setting, Visitor, coterie, site_settings, visit};
 pub use world::{Contract, Fault, Faults, Slips, Standpoint, World};

@@ -149,7 +149,7 @@ pub trait Subject:
     fn vouch(quorums: &Self::Quorums, grant: &Self::Grant, sites: &SiteSet) -> bool;
 
     /// On whose word a grant is, if it does not rest on permissions.
-    fn word(_: &Self::Grant) -> Option<Word> {
+    fn warrant(_: &Self::Grant) -> Option<Warrant> {
         None
     }
 
@@ -189,7 +189,7 @@ pub trait Subject:
 
 /// The word of one site, which has the right to give it from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Word {
+pub struct Warrant {
     /// Who gave it.
     pub giver: SiteId,
     /// The request for whose sake it was given; nobody is inside on this word when that is over.

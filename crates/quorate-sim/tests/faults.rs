@@ -1,40 +1,29 @@
 //! Random runs of the mutex in which sessions end and sites crash: the session layer is replaced by
 //! its contract, everything above it is the production code.
 
+mod chronicle;
 mod plans;
 
-use plans::{MENDED, plan};
-use quorate_protocol::Tick;
+use chronicle::Chronicle;
+use plans::plan;
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::Kind;
-use quorate_sim::random::{Plan, Tally, TimedObserver, run};
-use quorate_sim::{Contract, Event, Faults, Subject, Unwatched};
-
-/// Runs all seeds, and expects that every claim is served, given up, or gone with its site.
-fn assert_clean(plan: &Plan<Mutex>, seeds: u64) -> Tally {
-    let mut sum = Tally::default();
-    for seed in 0..seeds {
-        let outcome = run(plan, seed, &mut Unwatched);
-        assert_eq!(outcome.breach, None, "seed {seed}");
-        assert_eq!(outcome.tally.unserved, 0, "seed {seed}");
-        sum.add(&outcome.tally);
-    }
-    sum
-}
+use quorate_sim::random::{Plan, run};
+use quorate_sim::{Contract, Faults};
 
 fn claims(plan: &Plan<Mutex>) -> u64 {
     plan.requests.iter().map(|&requests| u64::from(requests)).sum()
 }
 
 fn mixed() -> Faults {
-    Faults { lose: 5, silent: 3, crash: 2, contract: MENDED }
+    Faults { lose: 5, silent: 3, crash: 2, ..Faults::NONE }
 }
 
 #[test]
 fn three_sites_are_clean_whatever_ends() {
     for options in [Options::basic(), Options::default()] {
-        let plan = Plan { requests: vec![3; 3], gives_up: 2, ..plan(3, options, mixed()) };
-        let sum = assert_clean(&plan, 2_000);
+        let plan = Plan { requests: vec![3; 3], gives_up: 2, ..plan::<Mutex>(3, options, mixed()) };
+        let sum = plan.assert_clean(2_000);
         assert_eq!(sum.entries + sum.given_up + sum.crashed, claims(&plan) * 2_000);
         assert!(sum.lost > 500, "too few grants were lost to show anything: {}", sum.lost);
     }
@@ -43,24 +32,24 @@ fn three_sites_are_clean_whatever_ends() {
 #[test]
 fn five_sites_are_clean_whatever_ends() {
     let faults = Faults { lose: 6, silent: 4, ..mixed() };
-    let plan = Plan { gives_up: 2, ..plan(5, Options::default(), faults) };
-    let sum = assert_clean(&plan, 3_000);
+    let plan = Plan { gives_up: 2, ..plan::<Mutex>(5, Options::default(), faults) };
+    let sum = plan.assert_clean(3_000);
     assert_eq!(sum.entries + sum.given_up + sum.crashed, claims(&plan) * 3_000);
 }
 
 #[test]
 fn a_plane_is_clean_whatever_ends() {
     let quorums = quorate_quorum::build(Kind::Plane, 7).unwrap();
-    let plan = Plan { skew: true, quorums, ..plan(7, Options::default(), mixed()) };
-    assert_clean(&plan, 1_000);
+    let plan = Plan { skew: true, quorums, ..plan::<Mutex>(7, Options::default(), mixed()) };
+    plan.assert_clean(1_000);
 }
 
 /// Two of five sites crash for ever: the others are served.
 #[test]
 fn sites_that_crash_for_ever_hold_nobody_up() {
-    let contract = Contract { restarts: false, ..MENDED };
-    let faults = Faults { lose: 0, silent: 0, crash: 2, contract };
-    let sum = assert_clean(&plan(5, Options::default(), faults), 3_000);
+    let contract = Contract { restarts: false, ..Contract::MENDED };
+    let faults = Faults { crash: 2, contract, ..Faults::NONE };
+    let sum = plan::<Mutex>(5, Options::default(), faults).assert_clean(3_000);
     assert_eq!(sum.faults["crash"], 6_000);
     assert!(!sum.faults.contains_key("restart"));
 }
@@ -68,9 +57,9 @@ fn sites_that_crash_for_ever_hold_nobody_up() {
 /// One lost session, of whatever client, leaves it a quorum of five.
 #[test]
 fn a_session_that_is_never_reopened_holds_nobody_up() {
-    let contract = Contract { reopens: false, ..MENDED };
-    let faults = Faults { lose: 1, silent: 0, crash: 0, contract };
-    let sum = assert_clean(&plan(5, Options::default(), faults), 2_000);
+    let contract = Contract { reopens: false, ..Contract::MENDED };
+    let faults = Faults { lose: 1, contract, ..Faults::NONE };
+    let sum = plan::<Mutex>(5, Options::default(), faults).assert_clean(2_000);
     assert_eq!((sum.faults["lose"], sum.faults["close"]), (2_000, 2_000));
     assert!(!sum.faults.contains_key("open"));
 }
@@ -78,29 +67,17 @@ fn a_session_that_is_never_reopened_holds_nobody_up() {
 /// Where nothing goes wrong, sessions change nothing but the fences' ceilings.
 #[test]
 fn faults_that_happened_are_counted() {
-    let none = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
-    let sum = assert_clean(&plan(3, Options::default(), none), 100);
+    let sum = plan::<Mutex>(3, Options::default(), Faults::NONE).assert_clean(100);
     assert!(sum.faults.is_empty(), "{:?}", sum.faults);
-    let sum = assert_clean(&plan(3, Options::default(), mixed()), 100);
+    let sum = plan::<Mutex>(3, Options::default(), mixed()).assert_clean(100);
     assert_eq!((sum.faults["crash"], sum.faults["restart"]), (200, 200));
     assert!(sum.faults["silent"] <= 300, "{:?}", sum.faults);
     assert!(sum.faults["open"] <= sum.faults["reopen"], "{:?}", sum.faults);
 }
 
-/// Writes down everything that happens.
-#[derive(Default)]
-struct Chronicle(String);
-
-impl<P: Subject> TimedObserver<P> for Chronicle {
-    fn see(&mut self, now: Tick, depth: usize, event: &Event<'_, P>) {
-        use std::fmt::Write as _;
-        writeln!(self.0, "{} {depth} {event}", now.0).expect("a string takes everything");
-    }
-}
-
 #[test]
 fn one_seed_gives_one_history_byte_for_byte() {
-    let plan = Plan { skew: true, gives_up: 2, ..plan(5, Options::default(), mixed()) };
+    let plan = Plan { skew: true, gives_up: 2, ..plan::<Mutex>(5, Options::default(), mixed()) };
     let history = |seed| {
         let mut chronicle = Chronicle::default();
         run::<Mutex>(&plan, seed, &mut chronicle);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
-use quorate_sim::random::{Delay, Plan, Span, T, Tally, run};
-use quorate_sim::{Claims, Order, Slips, Unwatched};
+use quorate_sim::random::{Plan, Span, T, Tally, run};
+use quorate_sim::{Claims, Unwatched};
 
 /// The paper's figure 3.
 fn figure_3() -> Arc<dyn QuorumSystem> {
@@ -22,20 +22,8 @@ fn grid_9() -> Arc<dyn QuorumSystem> {
 }
 
 fn plan(quorums: &Arc<dyn QuorumSystem>, options: Options, inside: u64) -> Plan<Mutex> {
-    Plan {
-        requests: vec![0; quorums.n()],
-        quorums: Arc::clone(quorums),
-        options,
-        claims: Claims::all(vec![()]),
-        think: Span::Fixed(0),
-        inside: Span::Fixed(inside),
-        gives_up: 0,
-        delay: Delay::Constant,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
-    }
+    let plan = Plan::calm(Arc::clone(quorums), options, Claims::all(vec![()]));
+    Plan { inside: Span::Fixed(inside), ..plan }
 }
 
 fn measure(plan: &Plan<Mutex>) -> Tally {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use quorate_protocol::group::{Choice, Claim, Group, GroupLock, Message, Options};
 use quorate_protocol::{SiteId, Tick, Ticket};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
-use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Claims, Event, Lane, Observer, Order, Slips, Subject, World};
+use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
+use quorate_sim::{Claims, Event, Lane, Observer, Order, Subject, World};
 
 /// Counts messages, each for the request that it is charged to.
 #[derive(Default)]
@@ -258,20 +258,8 @@ fn plan(
 ) -> Plan<GroupLock> {
     let mut requests = vec![0; managers];
     requests.extend([12; 9]);
-    Plan {
-        quorums,
-        options: Options { choice, ..Options::default() },
-        claims,
-        requests,
-        think: Span::UpTo(2 * T),
-        inside: Span::UpTo(3 * T),
-        gives_up: 0,
-        delay: Delay::Exponential,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
-    }
+    let options = Options { choice, ..Options::default() };
+    Plan { requests, think: Span::UpTo(2 * T), ..Plan::new(quorums, options, claims) }
 }
 
 fn runs(plan: &Plan<GroupLock>, seeds: u64) -> impl Iterator<Item = Bill> + '_ {

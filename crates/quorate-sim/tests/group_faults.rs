@@ -6,32 +6,19 @@ use std::sync::Arc;
 use quorate_protocol::group::errata::{Erratum, Unrepaired};
 use quorate_protocol::group::{Claim, GroupLock, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
-use quorate_sim::random::{Delay, Outcome, Plan, Span, T, run};
-use quorate_sim::{Claims, Contract, Faults, Order, Slips, Subject, Unwatched};
+use quorate_sim::random::{Outcome, Plan, Span, T, run};
+use quorate_sim::{Claims, Faults, Subject, Unwatched};
 
-const CONTRACT: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
-const MANY: Faults = Faults { lose: 5, silent: 3, crash: 2, contract: CONTRACT };
+const MANY: Faults = Faults { lose: 5, silent: 3, crash: 2, ..Faults::NONE };
 
 /// Callers who mostly can be inside together, and some who cannot.
 fn plan<P>((kind, n): (Kind, usize), options: P::Options, faults: Faults) -> Plan<P>
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
-    let claim = |text: &str| P::parse_claim(&text.split_whitespace().collect::<Vec<_>>()).unwrap();
-    Plan {
-        quorums: build(kind, n).unwrap(),
-        options,
-        claims: Claims::each(vec![vec![claim("a")], vec![claim("a b")], vec![claim("b")]]),
-        requests: vec![3; n],
-        think: Span::UpTo(10 * T),
-        inside: Span::UpTo(3 * T),
-        gives_up: 3,
-        delay: Delay::Exponential,
-        skew: false,
-        order: Order::Fifo,
-        faults: Some(faults),
-        slips: Slips::default(),
-    }
+    let claims = Claims::parse::<P>("a; a b; b").unwrap();
+    let plan = Plan::new(build(kind, n).unwrap(), options, claims);
+    Plan { requests: vec![3; n], gives_up: 3, faults: Some(faults), ..plan }
 }
 
 fn outcomes<P: Subject>(plan: &Plan<P>, seeds: u64) -> impl Iterator<Item = Outcome> + '_ {
@@ -73,7 +60,7 @@ fn patient<P>(options: P::Options) -> Plan<P>
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
-    let faults = Faults { lose: 20, silent: 20, crash: 0, contract: CONTRACT };
+    let faults = Faults { lose: 20, silent: 20, ..Faults::NONE };
     let (think, inside) = (Span::UpTo(4 * T), Span::UpTo(60 * T));
     Plan { think, inside, gives_up: 0, ..plan((Kind::Majority, 3), options, faults) }
 }

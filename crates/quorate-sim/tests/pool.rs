@@ -10,14 +10,12 @@ use std::sync::Arc;
 use quorate_protocol::pool::errata::{Erratum, Unrepaired};
 use quorate_protocol::pool::{Claim, Message, Options, Pool, Units};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
-use quorate_sim::random::{Delay, Plan, Span, T, Tally, TimedObserver, run};
+use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
 use quorate_sim::{
-    Claims, Contract, Event, Faults, Lane, Observer, Order, Slips, Subject, Unwatched, World,
+    Claims, Contract, Event, Faults, Lane, Observer, Order, Subject, Unwatched, World,
 };
 
-const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
 const FOR_GOOD: Contract = Contract { reopens: false, restarts: false, fence_block: 2 };
-const NOTHING: Faults = Faults { lose: 0, silent: 0, crash: 0, contract: MENDED };
 
 fn claim(count: usize, of: usize) -> Claim {
     let number = |units| u32::try_from(units).unwrap();
@@ -39,32 +37,8 @@ fn plan<P>(arbiters: Arbiters, options: P::Options) -> Plan<P>
 where
     P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
 {
-    Plan {
-        claims: mix(arbiters.k()),
-        requests: vec![2; arbiters.n()],
-        quorums: Arc::new(arbiters),
-        options,
-        think: Span::UpTo(10 * T),
-        inside: Span::UpTo(3 * T),
-        gives_up: 0,
-        delay: Delay::Exponential,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
-    }
-}
-
-/// Runs all seeds; nothing breaks, and nobody is left waiting.
-fn assert_clean(plan: &Plan<Pool>, seeds: u64) -> Tally {
-    let mut sum = Tally::default();
-    for seed in 0..seeds {
-        let outcome = run(plan, seed, &mut Unwatched);
-        assert_eq!(outcome.breach, None, "seed {seed}");
-        assert_eq!(outcome.tally.unserved, 0, "seed {seed}");
-        sum.add(&outcome.tally);
-    }
-    sum
+    let claims = mix(arbiters.k());
+    Plan::new(Arc::new(arbiters), options, claims)
 }
 
 /// So many requesters, and behind them so many arbiters that all are asked.
@@ -81,7 +55,7 @@ fn every_family_and_every_switch_is_clean() {
             for bypass in [false, true] {
                 let options = Options { bypass, ..Options::default() };
                 let plan = plan::<Pool>(arbiters.clone(), options);
-                assert_clean(&Plan { gives_up: 3, skew: true, ..plan }, 60);
+                Plan { gives_up: 3, skew: true, ..plan }.assert_clean(60);
             }
         }
     }
@@ -91,18 +65,18 @@ fn every_family_and_every_switch_is_clean() {
 fn several_claims_of_a_site_at_once_are_clean() {
     let plan = plan::<Pool>(Arbiters::uniform(5, 4).unwrap(), Options::default());
     let plan = Plan { claims: mix(4).at_once(3), requests: vec![6; 5], gives_up: 3, ..plan };
-    assert_clean(&plan, 300);
+    plan.assert_clean(300);
 }
 
 /// No unit is had twice, a unit's fences grow, and every round of names ends.
 #[test]
 fn units_with_numbers_are_clean() {
-    let mixed = Faults { lose: 6, silent: 6, crash: 2, ..NOTHING };
+    let mixed = Faults { lose: 6, silent: 6, crash: 2, ..Faults::NONE };
     for (n, k) in [(3, 3), (5, 3), (7, 4)] {
         for faults in [None, Some(mixed)] {
             let plan = plan::<Pool>(Arbiters::uniform(n, k).unwrap(), Options::default());
             let claims = numbered(k).at_once(2);
-            assert_clean(&Plan { claims, faults, gives_up: 2, ..plan }, 300);
+            Plan { claims, faults, gives_up: 2, ..plan }.assert_clean(300);
         }
     }
 }
@@ -111,15 +85,15 @@ fn units_with_numbers_are_clean() {
 fn messages_may_overtake_each_other_and_come_twice() {
     let options = Options { unordered: true, ..Options::default() };
     let plan = plan::<Pool>(Arbiters::improved(5, 3).unwrap(), options);
-    assert_clean(&Plan { order: Order::Any { duplicates: 8 }, gives_up: 3, ..plan }, 500);
+    Plan { order: Order::Any { duplicates: 8 }, gives_up: 3, ..plan }.assert_clean(500);
 }
 
 #[test]
 fn sessions_may_end_and_sites_crash() {
     for (n, k) in [(3, 2), (5, 3), (7, 4)] {
         let plan = plan::<Pool>(Arbiters::uniform(n, k).unwrap(), Options::default());
-        let faults = Some(Faults { lose: 6, silent: 4, crash: 2, ..NOTHING });
-        let tally = assert_clean(&Plan { faults, gives_up: 2, ..plan }, 500);
+        let faults = Some(Faults { lose: 6, silent: 4, crash: 2, ..Faults::NONE });
+        let tally = Plan { faults, gives_up: 2, ..plan }.assert_clean(500);
         assert!(tally.lost > 0 && tally.crashed > 0);
     }
 }
@@ -132,8 +106,8 @@ fn arbiters_may_die_as_long_as_a_quorum_is_left() {
             let arbiters = arbiters.unwrap();
             let spare = n - arbiters.of(1).unwrap().min_size();
             let crash = u32::try_from(spare).unwrap();
-            let faults = Some(Faults { crash, contract: FOR_GOOD, ..NOTHING });
-            assert_clean(&Plan { faults, ..plan::<Pool>(arbiters, Options::default()) }, 200);
+            let faults = Some(Faults { crash, contract: FOR_GOOD, ..Faults::NONE });
+            Plan { faults, ..plan::<Pool>(arbiters, Options::default()) }.assert_clean(200);
         }
     }
 }
@@ -142,7 +116,7 @@ fn arbiters_may_die_as_long_as_a_quorum_is_left() {
 #[test]
 fn one_death_more_blocks_but_never_over_allocates() {
     let arbiters = Arbiters::uniform(5, 3).unwrap();
-    let faults = Some(Faults { crash: 2, contract: FOR_GOOD, ..NOTHING });
+    let faults = Some(Faults { crash: 2, contract: FOR_GOOD, ..Faults::NONE });
     let plan = Plan { faults, ..plan::<Pool>(arbiters, Options::default()) };
     let breaches = (0..300).filter_map(|seed| run(&plan, seed, &mut Unwatched).breach);
     let breaches: Vec<_> = breaches.map(|breach| breach.property).collect();
@@ -163,7 +137,7 @@ fn a_seed_shows_what_each_repair_is_for() {
     ] {
         let options = (Options::default(), undone);
         let plan = plan::<Unrepaired>(Arbiters::uniform(3, 2).unwrap(), options);
-        let faults = Some(Faults { lose: 6, silent: 4, crash: 2, ..NOTHING });
+        let faults = Some(Faults { lose: 6, silent: 4, crash: 2, ..Faults::NONE });
         let plan = Plan { faults, requests: vec![3; 3], ..plan };
         let broken = |seed| run(&plan, seed, &mut Unwatched).breach.map(|breach| breach.property);
         assert!((0..20_000).any(|seed| broken(seed) == Some(property)), "{undone}");
@@ -188,7 +162,7 @@ fn more_grants_are_lost_if_permissions_that_come_inside_do_not_count() {
         P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
     {
         let plan = plan::<P>(Arbiters::uniform(5, 3).unwrap(), options);
-        let faults = Some(Faults { lose: 30, silent: 30, ..NOTHING });
+        let faults = Some(Faults { lose: 30, silent: 30, ..Faults::NONE });
         let claims = Claims::each(vec![vec![claim(2, 3)], vec![claim(3, 3)]]);
         let (think, inside) = (Span::UpTo(4 * T), Span::UpTo(60 * T));
         let plan = Plan { faults, claims, think, inside, ..plan };
@@ -212,7 +186,7 @@ fn an_entry_that_nobody_contends_costs_three_messages_an_arbiter() {
                 let mut plan = plan::<Pool>(apart(1, s, k), Options::default());
                 plan.claims = Claims::all(vec![claim(h, k)]);
                 plan.requests = [vec![3], vec![0; s]].concat();
-                assert_eq!(assert_clean(&plan, 1).messages, 3 * 3 * s as u64);
+                assert_eq!(plan.assert_clean(1).messages, 3 * 3 * s as u64);
             }
         }
     }
@@ -358,7 +332,7 @@ fn one_arbiter_asks_in_vain() {
 fn fewer_messages_than_with_quorums_for_one_unit() {
     for (n, k) in [(9, 3), (16, 4)] {
         let messages = |arbiters: Arbiters| {
-            assert_clean(&plan::<Pool>(arbiters, Options::default()), 100).messages
+            plan::<Pool>(arbiters, Options::default()).assert_clean(100).messages
         };
         let plain = messages(Arbiters::plain(n, k).unwrap());
         let uniform = messages(Arbiters::uniform(n, k).unwrap());

@@ -12,7 +12,7 @@ use quorate_protocol::role::{Claim, Grant, Message, Options, Role, RoleLock};
 use quorate_protocol::{ClaimId, SiteId, Tick, Ticket};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
 use quorate_sim::random::{Delay, Outcome, Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Claims, Event, Order, Quorums, Slips, Subject};
+use quorate_sim::{Claims, Event, Order, Quorums, Subject};
 
 /// What the note calls L, S, Y and I, and what happened to whom.
 #[derive(Default)]
@@ -159,18 +159,10 @@ where
     let mut requests = vec![0; m];
     requests.resize(m + processes, 6);
     let plan = Plan {
-        quorums,
-        options,
-        claims: Claims::each(each),
         requests,
         think: Span::UpTo(60 * T),
         inside: Span::Fixed(1000 * T),
-        gives_up: 0,
-        delay: Delay::Constant,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
+        ..Plan::calm(quorums, options, Claims::each(each))
     };
     (plan, q)
 }

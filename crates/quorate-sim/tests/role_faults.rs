@@ -6,34 +6,23 @@ use std::sync::Arc;
 use quorate_protocol::role::errata::{Erratum, Unrepaired};
 use quorate_protocol::role::{Claim, Options, RoleLock};
 use quorate_quorum::{Kind, QuorumSystem, build};
-use quorate_sim::random::{Delay, Plan, Span, T, run};
-use quorate_sim::{Breach, Claims, Contract, Faults, Order, Slips, Subject, Unwatched};
+use quorate_sim::random::{Plan, run};
+use quorate_sim::{Breach, Claims, Faults, Subject, Unwatched};
 
 /// Three sites, or five, whose callers claim one group or either of two.
 fn plan<P>(n: usize, options: P::Options) -> Plan<P>
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
-    let claim = |text: &str| P::parse_claim(&text.split_whitespace().collect::<Vec<_>>()).unwrap();
-    let claims = [
-        ["exclusive b for 4ms", "shared f b for 3ms"],
-        ["shared f for 2ms", "exclusive f b for 1ms"],
-        ["shared a for 5ms", "exclusive a shared b for 2ms"],
-    ];
-    let contract = Contract { reopens: true, restarts: true, fence_block: 2 };
+    let claims = "exclusive b for 4ms, shared f b for 3ms; \
+                  shared f for 2ms, exclusive f b for 1ms; \
+                  shared a for 5ms, exclusive a shared b for 2ms";
+    let claims = Claims::parse::<P>(claims).unwrap();
     Plan {
-        quorums: build(Kind::Majority, n).unwrap(),
-        options,
-        claims: Claims::each(claims.map(|claims| claims.map(claim).to_vec()).to_vec()),
         requests: vec![3; n],
-        think: Span::UpTo(10 * T),
-        inside: Span::UpTo(3 * T),
         gives_up: 2,
-        delay: Delay::Exponential,
-        skew: false,
-        order: Order::Fifo,
-        faults: Some(Faults { lose: 5, silent: 3, crash: 2, contract }),
-        slips: Slips::default(),
+        faults: Some(Faults { lose: 5, silent: 3, crash: 2, ..Faults::NONE }),
+        ..Plan::new(build(Kind::Majority, n).unwrap(), options, claims)
     }
 }
 

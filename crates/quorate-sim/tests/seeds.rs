@@ -1,43 +1,26 @@
 //! Random runs of the mutex: what a few thousand schedules must all show, and that a seed is
 //! enough to see one of them again.
 
+mod chronicle;
+
 use std::sync::Arc;
 
-use quorate_protocol::Tick;
+use chronicle::Chronicle;
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
-use quorate_sim::random::{Delay, Plan, Span, T, Tally, TimedObserver, run};
-use quorate_sim::{Claims, Event, Order, Slips, Subject, Unwatched};
+use quorate_sim::random::{Delay, Plan, Tally, run};
+use quorate_sim::{Claims, Subject, Unwatched};
 
 fn plan<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     quorums: Arc<dyn QuorumSystem>,
     options: P::Options,
 ) -> Plan<P> {
-    Plan {
-        requests: vec![2; quorums.n()],
-        quorums,
-        options,
-        claims: Claims::all(vec![()]),
-        think: Span::UpTo(10 * T),
-        inside: Span::UpTo(3 * T),
-        gives_up: 0,
-        delay: Delay::Exponential,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
-    }
+    Plan::new(quorums, options, Claims::all(vec![()]))
 }
 
 fn assert_clean(plan: &Plan<Mutex>, seeds: u64) -> Tally {
-    let mut sum = Tally::default();
-    for seed in 0..seeds {
-        let outcome = run(plan, seed, &mut Unwatched);
-        assert_eq!(outcome.breach, None, "seed {seed}");
-        assert_eq!(outcome.tally.unserved, 0, "seed {seed}");
-        sum.add(&outcome.tally);
-    }
+    let sum = plan.assert_clean(seeds);
     let claims = plan.requests.iter().map(|&requests| u64::from(requests)).sum::<u64>();
     assert_eq!(sum.entries + sum.given_up, claims * seeds);
     sum
@@ -92,17 +75,6 @@ fn random_runs_find_undone_repairs() {
         let plan = plan::<Unrepaired>(build(kind, n).unwrap(), options);
         let broken = (0..5_000).any(|seed| run(&plan, seed, &mut Unwatched).breach.is_some());
         assert!(broken, "{undone} was not seen");
-    }
-}
-
-/// Writes down everything that happens.
-#[derive(Default)]
-struct Chronicle(String);
-
-impl<P: Subject> TimedObserver<P> for Chronicle {
-    fn see(&mut self, now: Tick, depth: usize, event: &Event<'_, P>) {
-        use std::fmt::Write as _;
-        writeln!(self.0, "{} {depth} {event}", now.0).expect("a string takes everything");
     }
 }
 

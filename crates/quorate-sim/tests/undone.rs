@@ -5,7 +5,7 @@
 
 mod plans;
 
-use plans::{MENDED, System, plan};
+use plans::{System, plan};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_sim::random::{Plan, Span, T, run};
@@ -13,13 +13,13 @@ use quorate_sim::{Faults, Subject, Unwatched};
 
 /// Three sites that ask three times: `--sites 3 --requests 3`.
 fn three<P: Subject<Claim = (), Quorums = System>>(options: P::Options) -> Plan<P> {
-    let faults = Faults { lose: 5, silent: 3, crash: 2, contract: MENDED };
+    let faults = Faults { lose: 5, silent: 3, crash: 2, ..Faults::NONE };
     Plan { requests: vec![3; 3], gives_up: 2, ..plan(3, options, faults) }
 }
 
 /// Five sites that ask twice: `--sites 5 --requests 2`.
 fn five<P: Subject<Claim = (), Quorums = System>>(options: P::Options) -> Plan<P> {
-    let faults = Faults { lose: 6, silent: 4, crash: 2, contract: MENDED };
+    let faults = Faults { lose: 6, silent: 4, crash: 2, ..Faults::NONE };
     Plan { gives_up: 2, ..plan(5, options, faults) }
 }
 
@@ -70,7 +70,7 @@ fn every_repair_is_undone_by_a_seed_or_a_scenario() {
 /// The grants lost in many runs of three sites that stay inside for long while sessions fall silent
 /// and are lost.
 fn lost<P: Subject<Claim = (), Quorums = System>>(options: P::Options) -> u64 {
-    let faults = Faults { lose: 20, silent: 20, crash: 0, contract: MENDED };
+    let faults = Faults { lose: 20, silent: 20, ..Faults::NONE };
     let (think, inside) = (Span::UpTo(4 * T), Span::UpTo(60 * T));
     let plan = Plan::<P> { think, inside, ..plan(3, options, faults) };
     let run = |seed| {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::events::as_t;
 use super::random::Random;
-use super::sweep::{Flaw, Sum};
+use super::sweep::Sum;
 use crate::cluster::Cluster;
 use crate::figures::{counted, grouped, per_second, ratio};
 use crate::paint::Paint;
@@ -26,14 +26,6 @@ impl Report<'_> {
     /// For machines; `trace` is that of the first run that went wrong.
     pub(super) fn json(&self, trace: &[String]) -> Value {
         let tally = &self.sum.tally;
-        let violation = |flaw: &Flaw| {
-            json!({
-                "property": flaw.breach.property,
-                "what": flaw.breach.what,
-                "seed": flaw.seed,
-                "trace": trace,
-            })
-        };
         json!({
             "protocol": self.args.protocol,
             "sites": self.cluster.n(),
@@ -50,7 +42,7 @@ impl Report<'_> {
             "crashed": tally.crashed,
             "unserved": tally.unserved,
             "failed_runs": self.sum.failed,
-            "violations": self.sum.first.iter().map(violation).collect::<Vec<_>>(),
+            "violations": self.sum.violations(trace),
             "messages_per_entry": ratio(tally.messages, tally.entries),
             "messages_by_kind": tally.by_kind,
             "handovers": tally.handovers,
@@ -156,15 +148,8 @@ impl Report<'_> {
 
     /// Whether all went well, or what did not and how to see it.
     pub(super) fn verdict(&self, paint: Paint) -> String {
-        let Some(flaw) = &self.sum.first else {
-            return paint.good("every property held, and nobody was left waiting");
-        };
-        let mut text = self.sum.flaw_text(flaw, self.args.runs(), paint);
-        if !self.args.trace {
-            text += "\nreplay: ";
-            text += &self.args.replay(self.cluster, flaw.seed);
-        }
-        text
+        let well = "every property held, and nobody was left waiting";
+        self.sum.verdict(self.args, self.cluster, well, paint)
     }
 }
 

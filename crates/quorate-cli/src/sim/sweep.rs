@@ -6,7 +6,10 @@ use std::thread;
 
 use quorate_sim::random::{Outcome, Plan, Tally, run};
 use quorate_sim::{Breach, Subject, Unwatched};
+use serde_json::{Value, json};
 
+use super::random::Random;
+use crate::cluster::Cluster;
 use crate::figures::grouped;
 use crate::paint::Paint;
 
@@ -66,14 +69,38 @@ impl<T: Counts> Sum<T> {
         }
     }
 
-    /// What went wrong, and in how many of `runs` runs.
-    pub(super) fn flaw_text(&self, flaw: &Flaw, runs: u64, paint: Paint) -> String {
-        let (seed, failed) = (flaw.seed, grouped(self.failed));
-        let which = match runs {
+    /// That all went `well`, or what did not, in how many runs, and how to see it.
+    pub(super) fn verdict(
+        &self,
+        args: &Random,
+        cluster: &Cluster,
+        well: &str,
+        paint: Paint,
+    ) -> String {
+        let Some(Flaw { seed, breach }) = &self.first else { return paint.good(well) };
+        let failed = grouped(self.failed);
+        let which = match args.runs() {
             1 => format!("with seed {seed}"),
             runs => format!("in {failed} of {} runs, first with seed {seed}", grouped(runs)),
         };
-        format!("{} {}\n{which}", paint.bad("broken:"), flaw.breach)
+        let text = format!("{} {breach}\n{which}", paint.bad("broken:"));
+        if args.trace {
+            return text;
+        }
+        format!("{text}\nreplay: {}", args.replay(cluster, *seed))
+    }
+
+    /// What went wrong, for machines, with the trace of the first run in which it did.
+    pub(super) fn violations(&self, trace: &[String]) -> Vec<Value> {
+        let violation = |Flaw { seed, breach }: &Flaw| {
+            json!({
+                "property": breach.property,
+                "what": breach.what,
+                "seed": seed,
+                "trace": trace,
+            })
+        };
+        self.first.iter().map(violation).collect()
     }
 }
 

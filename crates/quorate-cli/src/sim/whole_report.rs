@@ -7,7 +7,6 @@ use quorate_sim::cluster::Fault;
 use serde_json::{Value, json};
 
 use super::random::Random;
-use super::sweep::Flaw;
 use super::whole::WholeSum;
 use crate::cluster::Cluster;
 use crate::figures::{grouped, per_second, ratio};
@@ -31,14 +30,6 @@ impl WholeReport<'_> {
     /// For machines; `trace` is that of the first run that went wrong, or of the one run.
     pub(super) fn json(&self, trace: &[String]) -> Value {
         let tally = &self.sum.tally;
-        let violation = |flaw: &Flaw| {
-            json!({
-                "property": flaw.breach.property,
-                "what": flaw.breach.what,
-                "seed": flaw.seed,
-                "trace": trace,
-            })
-        };
         let mut value = json!({
             "protocol": self.args.protocol,
             "site": true,
@@ -49,7 +40,7 @@ impl WholeReport<'_> {
             "runs": self.args.runs(),
             "seed": self.args.seed,
             "failed_runs": self.sum.failed,
-            "violations": self.sum.first.iter().map(violation).collect::<Vec<_>>(),
+            "violations": self.sum.violations(trace),
             "claims": tally.claims,
             "grants": tally.grants,
             "denied": tally.denied,
@@ -134,15 +125,8 @@ impl WholeReport<'_> {
 
     /// Whether all went well, or what did not and how to see it.
     pub(super) fn verdict(&self, paint: Paint) -> String {
-        let Some(flaw) = &self.sum.first else {
-            return paint.good("every property held, and nothing was left of any claim");
-        };
-        let mut text = self.sum.flaw_text(flaw, self.args.runs(), paint);
-        if !self.args.trace {
-            text += "\nreplay: ";
-            text += &self.args.replay(self.cluster, flaw.seed);
-        }
-        text
+        let well = "every property held, and nothing was left of any claim";
+        self.sum.verdict(self.args, self.cluster, well, paint)
     }
 }
 

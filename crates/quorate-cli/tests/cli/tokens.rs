@@ -5,12 +5,14 @@ use std::fs;
 use crate::sites::{Sites, until};
 use crate::tools::quorate;
 
+const V2: &str = "lock warehouse --group v2 --via token";
+const V3: &str = "lock warehouse --group v3 --via token";
 const SAY: [&str; 4] = ["--", "sh", "-c", "echo $QUORATE_GROUP; cat > /dev/null"];
 
 #[test]
 fn those_of_one_group_are_inside_together_and_the_token_is_shown() {
     let sites = Sites::start(3);
-    let mut old = sites.spawn(1, "lock warehouse --group v2 --via token", &SAY);
+    let mut old = sites.spawn(1, V2, &SAY);
     assert_eq!(old.line(), "v2\n");
     let mut either = sites.spawn(2, "lock warehouse --group v2 --group v3 --via token", &SAY);
     assert_eq!(either.line(), "v2\n", "it takes what is there");
@@ -18,7 +20,7 @@ fn those_of_one_group_are_inside_together_and_the_token_is_shown() {
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
     assert!(refused.err.contains("warehouse is held with group v2 by 2"), "{}", refused.err);
 
-    let mut new = sites.spawn(3, "lock warehouse --group v3 --via token", &SAY);
+    let mut new = sites.spawn(3, V3, &SAY);
     sites.wait_for_waiters(1, "warehouse", 1);
     let shown = sites.show(3, "warehouse");
     assert_eq!(shown["kind"], "group lock by token");
@@ -39,34 +41,29 @@ fn those_of_one_group_are_inside_together_and_the_token_is_shown() {
     assert_eq!(new.finish().code, Some(0));
 }
 
-/// Holds a shared `flock` for as long as it lives, as all of its group may, and ignores SIGTERM.
-fn shares(file: &str) -> String {
-    format!(
+/// Two scripts around one file, which say their fences. One holds a shared `flock` as long as it
+/// lives, as all of its group may, and ignores SIGTERM; the other says whether it is alone.
+fn scripts(sites: &Sites) -> (String, String) {
+    let file = sites.file("guarded");
+    let file = file.to_str().unwrap();
+    let shares = format!(
         "trap '' TERM; exec 9> '{file}'; flock -n -s 9 || echo overlap; echo $QUORATE_FENCE; \
          while :; do sleep 0.02; done"
-    )
-}
-
-/// Says whether it is alone, and its fence.
-fn alone(file: &str) -> String {
-    format!("flock -n -x '{file}' echo alone || echo overlap; echo $QUORATE_FENCE")
+    );
+    let alone = format!("flock -n -x '{file}' echo alone || echo overlap; echo $QUORATE_FENCE");
+    (shares, alone)
 }
 
 /// Those who followed are dead or have left before another group is inside, whose token is new.
 #[test]
 fn groups_do_not_mix_when_the_site_of_the_captain_is_killed() {
     let mut sites = Sites::start(3);
-    let file = sites.file("guarded");
-    let file = file.to_str().unwrap();
-    let (shares, alone) = (shares(file), alone(file));
-    let mut captain =
-        sites.spawn(1, "lock warehouse --group v2 --via token", &["--", "sh", "-c", &shares]);
+    let (shares, alone) = scripts(&sites);
+    let mut captain = sites.spawn(1, V2, &["--", "sh", "-c", &shares]);
     let fence: u64 = captain.line().trim().parse().expect("a fence");
-    let mut follower =
-        sites.spawn(2, "lock warehouse --group v2 --via token", &["--", "sh", "-c", &shares]);
+    let mut follower = sites.spawn(2, V2, &["--", "sh", "-c", &shares]);
     assert_eq!(follower.line().trim().parse(), Ok(fence));
-    let other =
-        sites.spawn(3, "lock warehouse --group v3 --via token", &["--", "sh", "-c", &alone]);
+    let other = sites.spawn(3, V3, &["--", "sh", "-c", &alone]);
     sites.wait_for_waiters(3, "warehouse", 1);
     sites.kill(1);
     let other = other.finish();
@@ -81,15 +78,11 @@ fn groups_do_not_mix_when_the_site_of_the_captain_is_killed() {
 #[test]
 fn the_next_group_comes_in_when_the_site_of_a_follower_is_killed() {
     let mut sites = Sites::start(3);
-    let file = sites.file("guarded");
-    let file = file.to_str().unwrap();
-    let (shares, alone) = (shares(file), alone(file));
-    let (captain, fence) = sites.hold(1, "lock warehouse --group v2 --via token");
-    let mut follower =
-        sites.spawn(2, "lock warehouse --group v2 --via token", &["--", "sh", "-c", &shares]);
+    let (shares, alone) = scripts(&sites);
+    let (captain, fence) = sites.hold(1, V2);
+    let mut follower = sites.spawn(2, V2, &["--", "sh", "-c", &shares]);
     assert_eq!(follower.line().trim().parse(), Ok(fence));
-    let other =
-        sites.spawn(3, "lock warehouse --group v3 --via token", &["--", "sh", "-c", &alone]);
+    let other = sites.spawn(3, V3, &["--", "sh", "-c", &alone]);
     sites.wait_for_waiters(3, "warehouse", 1);
     sites.kill(2);
     assert_eq!(captain.finish().code, Some(0));
@@ -101,16 +94,16 @@ fn the_next_group_comes_in_when_the_site_of_a_follower_is_killed() {
 #[test]
 fn an_idle_token_that_dies_with_its_site_is_replaced() {
     let mut sites = Sites::start(3);
-    let (holder, fence) = sites.hold(1, "lock warehouse --group v2 --via token");
+    let (holder, fence) = sites.hold(1, V2);
     assert_eq!(holder.finish().code, Some(0));
     assert_eq!(sites.show(2, "warehouse")["token"]["site"], 1, "it stays where it was used");
     sites.kill(1);
-    let (next, higher) = sites.hold(2, "lock warehouse --group v3 --via token");
+    let (next, higher) = sites.hold(2, V3);
     assert!(higher > fence, "{higher} follows {fence}");
     sites.restart(1);
     until("site 1 is back", || sites.run(1, "sites", &[]).code == Some(0));
     assert_eq!(next.finish().code, Some(0));
-    let (last, highest) = sites.hold(1, "lock warehouse --group v2 --via token");
+    let (last, highest) = sites.hold(1, V2);
     assert!(highest > higher, "{highest} follows {higher}");
     assert_eq!(last.finish().code, Some(0));
 }

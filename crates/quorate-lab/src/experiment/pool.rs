@@ -9,7 +9,7 @@ use quorate_quorum::{ArbiterKind, Arbiters};
 use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver};
 use quorate_sim::{Claims, Event};
 
-use super::measure::{calm, seeds, served, share};
+use super::measure::{seeds, served, share};
 use super::{Axis, Claim as Claimed, Finding, Plot, Settings, Sink};
 
 /// A family, sites, units, and the sizes of its quorums for 1, 2, … units.
@@ -169,7 +169,7 @@ fn mixed(settings: Settings, arbiters: Arbiters, think: u64, in_use: &mut InUse)
         think: Span::UpTo(think * T),
         inside: Span::UpTo(3 * T),
         delay: Delay::Exponential,
-        ..calm::<Pool>(Arc::new(arbiters), Options::default(), claims)
+        ..Plan::<Pool>::calm(Arc::new(arbiters), Options::default(), claims)
     };
     let (mut messages, mut entries) = (0, 0);
     for seed in seeds(settings.seed, runs(settings)) {

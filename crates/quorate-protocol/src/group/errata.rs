@@ -9,8 +9,9 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use super::request::Phase;
 use super::session::Status;
-use super::{Claim, Grant, GroupLock, Message, Options};
-use crate::{Basis, ClaimId, Effect, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation};
+use super::{GroupLock, Message, Options};
+use crate::errata::Wrapper;
+use crate::{Effect, Input, Out, Protocol, Shared, Tick, Ticket, Violation};
 
 /// A repair that can be undone, or an error that can be made: by its number in
 /// `docs/protocols/group.md`, or by a name where sessions that end make it necessary.
@@ -219,57 +220,24 @@ impl Unrepaired {
     }
 }
 
-impl Protocol for Unrepaired {
-    type Message = Message;
-    type Claim = Claim;
-    type Grant = Grant;
-    type Timer = <GroupLock as Protocol>::Timer;
+impl Wrapper for Unrepaired {
+    type Lock = GroupLock;
 
-    const SEVERAL: bool = GroupLock::SEVERAL;
+    fn lock(&self) -> &GroupLock {
+        &self.lock
+    }
 
-    fn step(
+    fn misstep(
         &mut self,
         site: &mut Shared,
         now: Tick,
-        input: Input<Self>,
-        out: &mut Out<Self>,
+        input: Input<GroupLock>,
+        out: &mut Out<GroupLock>,
     ) -> Result<(), Violation> {
-        let mut inner = Out::new();
-        if let Some(input) = self.bend(site, input.of(), &mut inner) {
-            self.lock.step(site, now, input, &mut inner)?;
+        if let Some(input) = self.bend(site, input, out) {
+            self.lock.step(site, now, input, out)?;
         }
-        self.err(site, &mut inner);
-        for effect in inner.drain() {
-            out.push(effect.of());
-        }
+        self.err(site, out);
         Ok(())
-    }
-
-    fn rests_on(&self, claim: ClaimId) -> Basis {
-        self.lock.rests_on(claim)
-    }
-
-    fn words(&self) -> Vec<(SiteId, Ticket)> {
-        self.lock.words()
-    }
-
-    fn word_on(&self, about: Ticket) -> Basis {
-        self.lock.word_on(about)
-    }
-
-    fn view(&self) -> View {
-        self.lock.view()
-    }
-
-    fn is_wanted(&self) -> bool {
-        self.lock.is_wanted()
-    }
-
-    fn is_vacant(&self) -> bool {
-        self.lock.is_vacant()
-    }
-
-    fn retire(&self, site: &mut Shared) {
-        self.lock.retire(site);
     }
 }

@@ -10,10 +10,9 @@ use quorate_quorum::SiteId;
 
 use super::permission::{Loan, Request};
 use super::requester::Phase;
-use super::{Grant, Message, Mutex, Options, Release, Target};
-use crate::{
-    Basis, ClaimId, Effect, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation,
-};
+use super::{Message, Mutex, Options, Release, Target};
+use crate::errata::Wrapper;
+use crate::{Effect, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket, Violation};
 
 /// A repair that can be undone: of a confirmed error of the printed algorithm, by its number in
 /// `docs/protocols/mutex.md`, or of a hole that sessions that end tear into it.
@@ -300,21 +299,21 @@ impl Request {
     }
 }
 
-impl Protocol for Unrepaired {
-    type Message = Message;
-    type Claim = ();
-    type Grant = Grant;
-    type Timer = <Mutex as Protocol>::Timer;
+impl Wrapper for Unrepaired {
+    type Lock = Mutex;
 
-    fn step(
+    fn lock(&self) -> &Mutex {
+        &self.mutex
+    }
+
+    fn misstep(
         &mut self,
         site: &mut Shared,
         now: Tick,
-        input: Input<Self>,
-        out: &mut Out<Self>,
+        input: Input<Mutex>,
+        out: &mut Out<Mutex>,
     ) -> Result<(), Violation> {
-        let mut inner = Out::new();
-        if let Some(input) = self.bend(site, input.of(), &mut inner) {
+        if let Some(input) = self.bend(site, input, out) {
             let case_six = self.is_case_six(&input);
             let newcomer = self.newcomer(&input);
             let questions = self.take_questions(&input);
@@ -323,44 +322,21 @@ impl Protocol for Unrepaired {
                 Input::Deliver(_, Message::Fail { .. }) => self.failed = true,
                 _ => {}
             }
-            let done = self.mutex.step(site, now, input, &mut inner);
+            let done = self.mutex.step(site, now, input, out);
             self.put_back(questions);
             done?;
             if case_six {
-                inner.retain(|effect| !matches!(effect, Effect::Send(_, Message::Fail { .. })));
+                out.retain(|effect| !matches!(effect, Effect::Send(_, Message::Fail { .. })));
             }
             if let Some(newcomer) = newcomer {
-                inner.retain(|effect| match effect {
+                out.retain(|effect| match effect {
                     Effect::Send(_, Message::Fail { ticket }) => *ticket == newcomer,
                     _ => true,
                 });
             }
         }
-        self.bend_effects(&mut inner);
-        for effect in inner.drain() {
-            self.failed |= matches!(effect, Effect::Send(_, Message::Yield { .. }));
-            out.push(effect.of());
-        }
+        self.bend_effects(out);
+        self.failed |= out.iter().any(|e| matches!(e, Effect::Send(_, Message::Yield { .. })));
         Ok(())
-    }
-
-    fn rests_on(&self, claim: ClaimId) -> Basis {
-        self.mutex.rests_on(claim)
-    }
-
-    fn view(&self) -> View {
-        self.mutex.view()
-    }
-
-    fn is_wanted(&self) -> bool {
-        self.mutex.is_wanted()
-    }
-
-    fn is_vacant(&self) -> bool {
-        self.mutex.is_vacant()
-    }
-
-    fn retire(&self, site: &mut Shared) {
-        self.mutex.retire(site);
     }
 }

@@ -7,14 +7,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use quorate_quorum::{Arbiters, QuorumSystem, SiteId, SiteSet};
+use quorate_quorum::{Arbiters, SiteId, SiteSet};
 
 use super::queue::Status;
-use super::{Claim, Grant, Message, Options, Pool};
-use crate::{
-    Basis, ClaimId, Clock, Effect, Fences, Input, Out, Protocol, Shared, Tick, Ticket, View,
-    Violation,
-};
+use super::{Message, Options, Pool};
+use crate::errata::Wrapper;
+use crate::{Clock, Effect, Fences, Input, Out, Protocol, Shared, Tick, Ticket, Violation};
 
 /// A repair that can be undone, or an error that can be made: by its number in
 /// `docs/protocols/pool.md`, or by a name where sessions that end make it necessary.
@@ -340,54 +338,24 @@ impl super::Arbiter {
     }
 }
 
-impl Protocol for Unrepaired {
-    type Message = Message;
-    type Claim = Claim;
-    type Grant = Grant;
-    type Timer = <Pool as Protocol>::Timer;
+impl Wrapper for Unrepaired {
+    type Lock = Pool;
 
-    const SEVERAL: bool = Pool::SEVERAL;
+    fn lock(&self) -> &Pool {
+        &self.pool
+    }
 
-    fn step(
+    fn misstep(
         &mut self,
         site: &mut Shared,
         now: Tick,
-        input: Input<Self>,
-        out: &mut Out<Self>,
+        input: Input<Pool>,
+        out: &mut Out<Pool>,
     ) -> Result<(), Violation> {
-        let mut inner = Out::new();
-        let input: Input<Pool> = input.of();
-        if let Some(input) = self.bend(site, input, &mut inner) {
-            self.pool.step(site, now, input.clone(), &mut inner)?;
-            self.err(site, &input, &mut inner);
-        }
-        for effect in inner.drain() {
-            out.push(effect.of());
+        if let Some(input) = self.bend(site, input, out) {
+            self.pool.step(site, now, input.clone(), out)?;
+            self.err(site, &input, out);
         }
         Ok(())
-    }
-
-    fn quorums_of<'a>(&'a self, site: &'a Shared, claim: ClaimId) -> &'a dyn QuorumSystem {
-        self.pool.quorums_of(site, claim)
-    }
-
-    fn rests_on(&self, claim: ClaimId) -> Basis {
-        self.pool.rests_on(claim)
-    }
-
-    fn view(&self) -> View {
-        self.pool.view()
-    }
-
-    fn is_wanted(&self) -> bool {
-        self.pool.is_wanted()
-    }
-
-    fn is_vacant(&self) -> bool {
-        self.pool.is_vacant()
-    }
-
-    fn retire(&self, site: &mut Shared) {
-        self.pool.retire(site);
     }
 }

@@ -1,6 +1,7 @@
 //! Random runs: a seed decides how long everything takes, and so who overtakes whom.
 
 mod delay;
+mod plan;
 mod strikes;
 mod tally;
 
@@ -15,11 +16,11 @@ use self::strikes::Strikes;
 use self::tally::Counter;
 use crate::chance::Chance;
 use crate::{
-    Breach, Claims, Event, Fault, Faults, Lane, Observer, Order, Quorums, Slips, Standpoint,
-    Subject, World,
+    Breach, Event, Fault, Faults, Lane, Observer, Order, Quorums, Standpoint, Subject, World,
 };
 
 pub use self::delay::Delay;
+pub use self::plan::Plan;
 pub use self::tally::Tally;
 
 /// The mean delay of a message: a millisecond, in ticks.
@@ -50,35 +51,6 @@ impl Span {
     }
 }
 
-/// What happens in a run, but for what the seed decides.
-#[derive(Clone, Debug)]
-pub struct Plan<P: Subject> {
-    /// The cluster.
-    pub quorums: P::Quorums,
-    /// The protocol's switches.
-    pub options: P::Options,
-    /// What callers claim.
-    pub claims: Claims<P::Claim>,
-    /// How many claims are made at each site.
-    pub requests: Vec<u32>,
-    /// How long a site waits before its first claim and between two.
-    pub think: Span,
-    /// How long a caller stays inside; not longer than it said, where it had to say so.
-    pub inside: Span,
-    /// How many waiting callers may give up.
-    pub gives_up: u32,
-    /// How long messages take.
-    pub delay: Delay,
-    /// Whether some channels are always slower than others.
-    pub skew: bool,
-    /// In which order channels deliver, in the papers' world.
-    pub order: Order,
-    /// What goes wrong; `None` is the papers' world, in which nothing does.
-    pub faults: Option<Faults>,
-    /// What goes wrong in the papers' world after all.
-    pub slips: Slips,
-}
-
 /// How a run ended.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -93,23 +65,11 @@ pub struct Outcome {
 /// ```
 /// use quorate_protocol::mutex::{Mutex, Options};
 /// use quorate_quorum::{build, Kind};
-/// use quorate_sim::random::{run, Delay, Plan, Span, T};
-/// use quorate_sim::{Claims, Order, Slips, Unwatched};
+/// use quorate_sim::random::{run, Plan};
+/// use quorate_sim::{Claims, Unwatched};
 ///
-/// let plan = Plan::<Mutex> {
-///     quorums: build(Kind::Majority, 5)?,
-///     options: Options::default(),
-///     claims: Claims::all(vec![()]),
-///     requests: vec![2; 5],
-///     think: Span::UpTo(10 * T),
-///     inside: Span::UpTo(3 * T),
-///     gives_up: 0,
-///     delay: Delay::Exponential,
-///     skew: false,
-///     order: Order::Fifo,
-///     faults: None,
-///     slips: Slips::default(),
-/// };
+/// let majority = build(Kind::Majority, 5)?;
+/// let plan = Plan::<Mutex>::new(majority, Options::default(), Claims::all(vec![()]));
 /// let outcome = run(&plan, 7, &mut Unwatched);
 /// assert_eq!((outcome.tally.entries, outcome.tally.unserved), (10, 0));
 /// assert!(outcome.breach.is_none());

@@ -126,7 +126,7 @@ fn setting(text: &str, words: &[&str]) -> Result<Statement, Fault> {
 /// Sessions that come back, sites too, and fence ceilings moved on by two, unless the words say
 /// otherwise.
 fn sessions(text: &str, mut words: &[&str]) -> Result<Statement, Fault> {
-    let mut contract = Contract { reopens: true, restarts: true, fence_block: 2 };
+    let mut contract = Contract::MENDED;
     loop {
         words = match words {
             [] => return Ok(Statement::Sessions(contract)),

@@ -9,7 +9,7 @@ use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
 use super::{Setting, Visitor, mutex, parse_time, switches};
-use crate::{Marks, Quorums, Shape, Subject, Word};
+use crate::{Marks, Quorums, Shape, Subject, Warrant};
 
 pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
     Ok(match options(settings)? {
@@ -109,11 +109,11 @@ macro_rules! subject {
                 quorums.is_quorum(sites)
             }
 
-            fn word(grant: &Grant) -> Option<Word> {
+            fn warrant(grant: &Grant) -> Option<Warrant> {
                 match grant.via {
                     Via::Pivot => None,
                     Via::Follower { manager, pivot, right } => {
-                        Some(Word { giver: manager, lead: pivot, right })
+                        Some(Warrant { giver: manager, lead: pivot, right })
                     }
                 }
             }

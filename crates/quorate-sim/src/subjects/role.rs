@@ -11,7 +11,7 @@ use quorate_protocol::{Fence, SessionNo, Ticket};
 use quorate_quorum::{QuorumSystem, SiteSet};
 
 use super::{Setting, Visitor, mutex, parse_switch, parse_time, switches};
-use crate::{Marks, Shape, Subject, Word};
+use crate::{Marks, Shape, Subject, Warrant};
 
 pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
     Ok(match options(settings)? {
@@ -120,8 +120,8 @@ macro_rules! subject {
             }
 
             /// Its host has the right from itself.
-            fn word(grant: &Grant) -> Option<Word> {
-                Some(Word { giver: grant.host(), lead: grant.stage, right: SessionNo(0) })
+            fn warrant(grant: &Grant) -> Option<Warrant> {
+                Some(Warrant { giver: grant.host(), lead: grant.stage, right: SessionNo(0) })
             }
 
             fn leads(&self) -> Vec<(Ticket, SiteSet)> {

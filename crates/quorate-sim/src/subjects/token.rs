@@ -10,7 +10,7 @@ use quorate_protocol::{ClaimId, Fence, Record, SessionNo, Tick, Ticket};
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
 use super::{Setting, Visitor, group, mutex, parse_switch, switches};
-use crate::{Marks, Shape, Subject, Word};
+use crate::{Marks, Shape, Subject, Warrant};
 
 pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
     let mut options = Options::default();
@@ -152,11 +152,11 @@ macro_rules! subject {
                 !sites.is_empty()
             }
 
-            fn word(grant: &Grant) -> Option<Word> {
+            fn warrant(grant: &Grant) -> Option<Warrant> {
                 let Via::Follower(captain) = grant.via else { return None };
                 let (time, claim) = (grant.stamp.session, ClaimId(0));
                 let lead = Ticket { time, site: captain, claim };
-                Some(Word { giver: captain, lead, right: SessionNo(0) })
+                Some(Warrant { giver: captain, lead, right: SessionNo(0) })
             }
 
             fn shown(&self, what: &str) -> Result<String, String> {

@@ -44,6 +44,11 @@ pub struct Faults {
     pub contract: Contract,
 }
 
+impl Faults {
+    /// Sessions, and nothing goes wrong; if anything did, it would be mended.
+    pub const NONE: Self = Self { lose: 0, silent: 0, crash: 0, contract: Contract::MENDED };
+}
+
 /// How much may go wrong in one history where there are no sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slips {

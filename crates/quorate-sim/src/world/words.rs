@@ -10,14 +10,14 @@ use quorate_quorum::SiteId;
 
 use super::links::Fate;
 use super::{Standpoint, World};
-use crate::{Event, Observer, Subject, Word};
+use crate::{Event, Observer, Subject, Warrant};
 
 /// Somebody inside on the word of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Believer {
     site: SiteId,
     claim: ClaimId,
-    word: Word,
+    warrant: Warrant,
     /// Whether its own site has crashed. Its caller goes on until its deadline.
     ghost: bool,
 }
@@ -25,8 +25,8 @@ pub(super) struct Believer {
 impl<P: Subject> World<P> {
     /// Notes on whose word somebody has come in.
     pub(super) fn believe(&mut self, site: SiteId, claim: ClaimId, grant: &P::Grant) {
-        if let Some(word) = P::word(grant) {
-            self.believers.push(Believer { site, claim, word, ghost: false });
+        if let Some(warrant) = P::warrant(grant) {
+            self.believers.push(Believer { site, claim, warrant, ghost: false });
         }
     }
 
@@ -37,12 +37,13 @@ impl<P: Subject> World<P> {
 
     /// Whether a word has run out before it arrived.
     pub(super) fn is_void(&self, grant: &P::Grant) -> bool {
-        P::word(grant).is_some_and(|word| !self.has_right(word) || self.lapsed.contains(&word.lead))
+        P::warrant(grant)
+            .is_some_and(|warrant| !self.has_right(warrant) || self.lapsed.contains(&warrant.lead))
     }
 
     /// Whether the giver may let others join the pivot, in the session in which it was told so. If
     /// it has crashed, its word is good until its session is closed, or its quarantine is over.
-    fn has_right(&self, Word { giver, lead, right }: Word) -> bool {
+    fn has_right(&self, Warrant { giver, lead, right }: Warrant) -> bool {
         let link = self.links.get(giver, lead.site);
         let node = &self.nodes[giver.index()];
         let crashed = !node.up || node.shared.quarantined;
@@ -62,7 +63,7 @@ impl<P: Subject> World<P> {
         server: SiteId,
         watch: &mut impl Observer<P>,
     ) {
-        self.lapse(watch, |b| b.word.giver == client && b.word.lead.site == server);
+        self.lapse(watch, |b| b.warrant.giver == client && b.warrant.lead.site == server);
     }
 
     /// The pivots of a site whose session is not over.
@@ -74,7 +75,7 @@ impl<P: Subject> World<P> {
     /// The session of these pivots has ended before its time: those who followed have stopped.
     /// Where it was closed, nobody should be left.
     pub(super) fn end_leads(&mut self, leads: &[Ticket], watch: &mut impl Observer<P>) {
-        self.lapse(watch, |believer| leads.contains(&believer.word.lead));
+        self.lapse(watch, |believer| leads.contains(&believer.warrant.lead));
         self.lapsed.extend(leads);
     }
 
@@ -95,13 +96,13 @@ impl<P: Subject> World<P> {
         watch: &mut impl Observer<P>,
     ) {
         self.end_right(client, server, watch);
-        self.lapse(watch, |b| b.ghost && b.site == client && b.word.giver == server);
+        self.lapse(watch, |b| b.ghost && b.site == client && b.warrant.giver == server);
         self.thaw(|lead| lead.site == client, server, watch);
     }
 
     /// The quarantine of a site outlasts all it said and was told before it crashed.
     pub(super) fn end_former_life(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
-        self.lapse(watch, |b| b.ghost && (b.site == site || b.word.giver == site));
+        self.lapse(watch, |b| b.ghost && (b.site == site || b.warrant.giver == site));
         let over: Vec<Ticket> =
             self.frozen.keys().copied().filter(|lead| lead.site == site).collect();
         self.frozen.retain(|lead, _| lead.site != site);

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use quorate_quorum::{Kind, QuorumSystem, build};
-use quorate_sim::random::{Delay, Plan, Span, T};
-use quorate_sim::{Claims, Contract, Faults, Order, Slips, Subject};
+use quorate_sim::random::Plan;
+use quorate_sim::{Claims, Faults, Subject};
 
 /// One quorum system for all claims.
 pub(crate) type System = Arc<dyn QuorumSystem>;
-
-/// All that is lost comes back; fence ceilings are moved on by two, so that they are.
-pub(crate) const MENDED: Contract = Contract { reopens: true, restarts: true, fence_block: 2 };
 
 /// Majorities of `n` sites that ask twice each.
 pub(crate) fn plan<P: Subject<Claim = (), Quorums = System>>(
@@ -18,18 +15,6 @@ pub(crate) fn plan<P: Subject<Claim = (), Quorums = System>>(
     options: P::Options,
     faults: Faults,
 ) -> Plan<P> {
-    Plan {
-        quorums: build(Kind::Majority, n).unwrap(),
-        options,
-        claims: Claims::all(vec![()]),
-        requests: vec![2; n],
-        think: Span::UpTo(10 * T),
-        inside: Span::UpTo(3 * T),
-        gives_up: 0,
-        delay: Delay::Exponential,
-        skew: false,
-        order: Order::Fifo,
-        faults: Some(faults),
-        slips: Slips::default(),
-    }
+    let plan = Plan::new(build(Kind::Majority, n).unwrap(), options, Claims::all(vec![()]));
+    Plan { faults: Some(faults), ..plan }
 }

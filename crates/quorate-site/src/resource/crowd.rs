@@ -9,10 +9,9 @@ use quorate_protocol::{
 use quorate_quorum::{QuorumSystem, SiteId};
 
 use super::timers::Timers;
-use super::{Act, Bench, Part};
+use super::{Act, Bench, News, Part};
 use crate::claim::{CallId, Denial};
-use crate::registry::{Granted, Registered, Speech, Spoken, Want, Wanted};
-use crate::session::Event;
+use crate::registry::{Granted, Registered, Spoken, Want, Wanted};
 
 /// Callers of one site side by side, and the protocol that lets them in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -101,24 +100,8 @@ impl<P: Registered> Part for Crowd<P> {
         assert!(done.is_ok() || caller.stopping, "the claim is where the crowd knows it to be");
     }
 
-    fn deliver(
-        &mut self,
-        bench: &mut Bench<'_>,
-        from: SiteId,
-        speech: Speech,
-    ) -> Result<(), Violation> {
-        match P::Message::from_speech(speech) {
-            Some(message) => self.step(bench, Input::Deliver(from, message)),
-            None => Err(Violation::NotAsked(from)),
-        }
-    }
-
-    fn tell(&mut self, bench: &mut Bench<'_>, event: Event) {
-        self.step(bench, event.into_input()).expect("a session's fate is no violation");
-    }
-
-    fn clear(&mut self, bench: &mut Bench<'_>) {
-        self.step(bench, Input::Cleared).expect("the end of a quarantine is no violation");
+    fn hear(&mut self, bench: &mut Bench<'_>, news: News) -> Result<(), Violation> {
+        self.step(bench, news.into_input()?)
     }
 
     fn timer(&self) -> Option<Tick> {

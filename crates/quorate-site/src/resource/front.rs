@@ -9,12 +9,11 @@ use std::collections::VecDeque;
 use quorate_protocol::{
     Basis, ClaimId, ClaimView, Effect, Input, Out, Shared, Tick, Ticket, View, Violation,
 };
-use quorate_quorum::{QuorumSystem, SiteId};
+use quorate_quorum::QuorumSystem;
 
-use super::{Act, Bench, Part};
+use super::{Act, Bench, News, Part};
 use crate::claim::{CallId, Denial};
-use crate::registry::{Granted, Registered, Speech, Spoken, Want};
-use crate::session::Event;
+use crate::registry::{Granted, Registered, Spoken, Want};
 
 /// How many times `local_turns` callers of one site pass while nobody elsewhere is known to wait.
 ///
@@ -147,24 +146,8 @@ impl<P: Registered<Claim = ()>> Part for Front<P> {
         }
     }
 
-    fn deliver(
-        &mut self,
-        bench: &mut Bench<'_>,
-        from: SiteId,
-        speech: Speech,
-    ) -> Result<(), Violation> {
-        match P::Message::from_speech(speech) {
-            Some(message) => self.step(bench, Input::Deliver(from, message)),
-            None => Err(Violation::NotAsked(from)),
-        }
-    }
-
-    fn tell(&mut self, bench: &mut Bench<'_>, event: Event) {
-        self.step(bench, event.into_input()).expect("a session's fate is no violation");
-    }
-
-    fn clear(&mut self, bench: &mut Bench<'_>) {
-        self.step(bench, Input::Cleared).expect("the end of a quarantine is no violation");
+    fn hear(&mut self, bench: &mut Bench<'_>, news: News) -> Result<(), Violation> {
+        self.step(bench, news.into_input()?)
     }
 
     fn is_held_up(&self, call: CallId) -> bool {

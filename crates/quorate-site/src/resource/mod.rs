@@ -7,12 +7,12 @@ mod timers;
 
 use quorate_protocol::token::Regeneration;
 use quorate_protocol::{
-    Basis, ClaimView, Fence, Record, Shared, Tick, Ticket, View, Violation, Why,
+    Basis, ClaimView, Fence, Input, Record, Shared, Tick, Ticket, View, Violation, Why,
 };
 use quorate_quorum::{QuorumSystem, SiteId};
 
 use crate::claim::{CallId, Denial};
-use crate::registry::{Got, Speech, Want};
+use crate::registry::{Got, Registered, Speech, Spoken, Want};
 use crate::session::Event;
 
 pub(crate) use self::crowd::Crowd;
@@ -27,19 +27,28 @@ pub(crate) trait Part {
     /// A caller leaves, or does not wait any longer.
     fn leave(&mut self, bench: &mut Bench<'_>, call: CallId);
 
+    /// Its protocol is told what happened elsewhere.
+    fn hear(&mut self, bench: &mut Bench<'_>, news: News) -> Result<(), Violation>;
+
     /// A message arrived.
     fn deliver(
         &mut self,
         bench: &mut Bench<'_>,
         from: SiteId,
         speech: Speech,
-    ) -> Result<(), Violation>;
+    ) -> Result<(), Violation> {
+        self.hear(bench, News::Message(from, speech))
+    }
 
     /// Something became of a session.
-    fn tell(&mut self, bench: &mut Bench<'_>, event: Event);
+    fn tell(&mut self, bench: &mut Bench<'_>, event: Event) {
+        self.hear(bench, News::Session(event)).expect("a session's fate is no violation");
+    }
 
     /// The quarantine is over.
-    fn clear(&mut self, bench: &mut Bench<'_>);
+    fn clear(&mut self, bench: &mut Bench<'_>) {
+        self.hear(bench, News::Cleared).expect("the end of a quarantine is no violation");
+    }
 
     /// When the next timer of its protocol runs out.
     fn timer(&self) -> Option<Tick> {
@@ -101,6 +110,28 @@ pub(crate) trait Part {
 
     /// Notes what must outlive it.
     fn retire(&self, shared: &mut Shared);
+}
+
+/// What a part hears, whatever its protocol.
+pub(crate) enum News {
+    Message(SiteId, Speech),
+    Session(Event),
+    /// The quarantine is over.
+    Cleared,
+}
+
+impl News {
+    /// The news as the input of a protocol, unless its language is another one.
+    fn into_input<P: Registered>(self) -> Result<Input<P>, Violation> {
+        match self {
+            News::Message(from, speech) => match P::Message::from_speech(speech) {
+                Some(message) => Ok(Input::Deliver(from, message)),
+                None => Err(Violation::NotAsked(from)),
+            },
+            News::Session(event) => Ok(event.into_input()),
+            News::Cleared => Ok(Input::Cleared),
+        }
+    }
 }
 
 /// What a part works with during one step.

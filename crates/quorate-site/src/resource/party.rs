@@ -13,13 +13,12 @@ use quorate_protocol::{
     Basis, ClaimId, ClaimView, Effect, Fence, Input, Out, Protocol, Shared, Tick, Ticket, View,
     Violation, Why, token,
 };
-use quorate_quorum::{QuorumSystem, SiteId};
+use quorate_quorum::QuorumSystem;
 
 use super::timers::Timers;
-use super::{Act, Bench, Part};
+use super::{Act, Bench, News, Part};
 use crate::claim::{CallId, Denial};
-use crate::registry::{Got, Registered, Speech, Spoken, Want, Wanted};
-use crate::session::Event;
+use crate::registry::{Got, Registered, Spoken, Want, Wanted};
 
 /// How many times `local_turns` newcomers join while nobody is known to wait for another group.
 ///
@@ -213,24 +212,8 @@ impl<P: Shareable> Part for Party<P> {
         }
     }
 
-    fn deliver(
-        &mut self,
-        bench: &mut Bench<'_>,
-        from: SiteId,
-        speech: Speech,
-    ) -> Result<(), Violation> {
-        match P::Message::from_speech(speech) {
-            Some(message) => self.step(bench, Input::Deliver(from, message)),
-            None => Err(Violation::NotAsked(from)),
-        }
-    }
-
-    fn tell(&mut self, bench: &mut Bench<'_>, event: Event) {
-        self.step(bench, event.into_input()).expect("a session's fate is no violation");
-    }
-
-    fn clear(&mut self, bench: &mut Bench<'_>) {
-        self.step(bench, Input::Cleared).expect("the end of a quarantine is no violation");
+    fn hear(&mut self, bench: &mut Bench<'_>, news: News) -> Result<(), Violation> {
+        self.step(bench, news.into_input()?)
     }
 
     fn timer(&self) -> Option<Tick> {

@@ -6,8 +6,8 @@ mod pool;
 mod role;
 mod token;
 
-use quorate_check::{Claims, Limits, Order, Slips, Space, check};
-use quorate_sim::{Contract, Faults, Quorums, Shape, Subject};
+use quorate_check::{Claims, Limits, Space, check};
+use quorate_sim::{Faults, Quorums, Shape, Subject};
 
 use super::{Axis, Claim, Finding, Plot, Settings, Sink};
 
@@ -96,24 +96,11 @@ fn calm<P: Subject>(
     requests: &[u32],
     claims: &str,
 ) -> Space<P> {
-    let claim =
-        |text: &str| P::parse_claim(&text.split_whitespace().collect::<Vec<_>>()).expect("a claim");
-    let site = |text: &str| text.split(',').map(claim).collect();
-    let claims = Claims::each(claims.split(';').map(site).collect());
+    let claims = Claims::parse::<P>(claims).expect("claims");
     let all: Vec<_> = claims.iter().cloned().collect();
     let quorums = P::quorums(shape, &all).expect("such quorums exist");
     assert_eq!(quorums.n(), requests.len(), "requests of every site");
-    Space {
-        quorums,
-        options,
-        claims,
-        requests: requests.to_vec(),
-        gives_up: 0,
-        faults: None,
-        slips: Slips::default(),
-        order: Order::Fifo,
-        mortal: None,
-    }
+    Space::new(quorums, options, claims, requests)
 }
 
 /// A construction by its name.
@@ -132,6 +119,5 @@ fn listed(own: &[&[usize]]) -> Shape {
 
 /// So many sessions may be lost and sites may crash; everything comes back.
 fn faults(lose: u32, crash: u32) -> Faults {
-    let contract = Contract { reopens: true, restarts: true, fence_block: 2 };
-    Faults { lose, silent: 0, crash, contract }
+    Faults { lose, crash, ..Faults::NONE }
 }

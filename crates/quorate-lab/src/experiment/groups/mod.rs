@@ -13,7 +13,7 @@ use quorate_sim::random::{Delay, Plan, Span, T, Tally};
 use quorate_sim::{Claims, Subject};
 
 use super::claim::Claim as Claimed;
-use super::measure::{Chance, Crowd, calm, in_t, seeds, served, share};
+use super::measure::{Chance, Crowd, in_t, seeds, served, share};
 use super::{Axis, Finding, Plot, Settings, Sink};
 use crate::baselines::joung::{Joung, MGroup, Options as JoungOptions};
 
@@ -167,7 +167,7 @@ fn worth<P: Subject<Claim = Claim>>(
             think: Span::UpTo(2 * T),
             inside: Span::UpTo(6 * T),
             delay: Delay::Exponential,
-            ..calm::<P>(quorums.clone(), options.clone(), claims)
+            ..Plan::<P>::calm(quorums.clone(), options.clone(), claims)
         };
         sum.add(&served(&plan, seed, &mut crowd));
         crowd.rest();

@@ -7,7 +7,7 @@ use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{self, Delay, Plan, Span, T};
 use quorate_sim::{Claims, Subject, Unwatched};
 
-use super::{Claimed, Joung, JoungOptions, MGroup, Settings, Sink, calm, seeds};
+use super::{Claimed, Joung, JoungOptions, MGroup, Settings, Sink, seeds};
 
 /// In how many runs somebody waits who could be inside; such a run ends there.
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
@@ -39,15 +39,13 @@ fn blocked<P: Subject<Claim = Claim>>(
     options: P::Options,
     runs: u64,
 ) -> usize {
-    let claim =
-        |text: &str| vec![P::parse_claim(&text.split(' ').collect::<Vec<_>>()).expect("groups")];
-    let claims = Claims::each(["a", "b", "a b", "a", "b c"].map(claim).to_vec());
+    let claims = Claims::parse::<P>("a; b; a b; a; b c").expect("groups");
     let plan = Plan {
         requests: vec![3; 5],
         think: Span::UpTo(20 * T),
         inside: Span::UpTo(60 * T),
         delay: Delay::Exponential,
-        ..calm::<P>(quorums, options, claims)
+        ..Plan::<P>::calm(quorums, options, claims)
     };
     let breach = |seed| random::run(&plan, seed, &mut Unwatched).breach;
     let breaches = seeds(settings.seed, runs).filter_map(breach);

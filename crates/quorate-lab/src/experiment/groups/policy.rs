@@ -8,7 +8,7 @@ use quorate_quorum::{Kind, Listed, QuorumSystem, SiteId, SiteSet, build};
 use quorate_sim::Event;
 use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver};
 
-use super::{Claimed, Settings, Sink, calm, claims, seeds, served, share};
+use super::{Claimed, Settings, Sink, claims, seeds, served, share};
 
 /// Managers, of which two are asked, and those who ask.
 const MANAGERS: usize = 3;
@@ -63,7 +63,7 @@ fn follow(settings: Settings, of: (usize, usize), choice: Choice, runs: u64) -> 
             think: Span::UpTo(2 * T),
             inside: Span::UpTo(3 * T),
             delay: Delay::Exponential,
-            ..calm::<GroupLock>(Arc::clone(&quorums), options, claims)
+            ..Plan::<GroupLock>::calm(Arc::clone(&quorums), options, claims)
         };
         let tally = served(&plan, seed, &mut followers);
         (messages, entries) = (messages + tally.messages, entries + tally.entries);

@@ -4,7 +4,7 @@ use quorate_quorum::SiteId;
 use quorate_sim::random::{Delay, Plan, Span, Tally};
 use quorate_sim::{Claims, Event, Observer, Quorums, Subject, Unwatched, World};
 
-use super::{Chance, calm, in_t, seeds, served, share};
+use super::{Chance, in_t, seeds, served, share};
 
 /// Under heavy load: everybody asks again at once.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ fn crowded<P: Subject<Claim = ()>>(
     options: &P::Options,
     inside: u64,
 ) -> Plan<P> {
-    let plan = calm::<P>(quorums.clone(), options.clone(), Claims::all(vec![()]));
+    let plan = Plan::<P>::calm(quorums.clone(), options.clone(), Claims::all(vec![()]));
     Plan { inside: Span::Fixed(inside), ..plan }
 }
 

@@ -4,35 +4,12 @@ mod chance;
 mod crowd;
 mod entry;
 
-use quorate_sim::random::{Delay, Plan, Span, T, Tally, TimedObserver, run};
-use quorate_sim::{Claims, Order, Quorums, Slips, Subject};
+use quorate_sim::Subject;
+use quorate_sim::random::{Plan, T, Tally, TimedObserver, run};
 
 pub(super) use self::chance::Chance;
 pub(super) use self::crowd::Crowd;
 pub(super) use self::entry::{Heavy, heavy, light, light_of, uneven};
-
-/// A plan of the papers' world: nothing goes wrong, every message takes T, channels keep the order,
-/// and whoever leaves asks again at once. So far nobody asks.
-pub(super) fn calm<P: Subject>(
-    quorums: P::Quorums,
-    options: P::Options,
-    claims: Claims<P::Claim>,
-) -> Plan<P> {
-    Plan {
-        requests: vec![0; quorums.n()],
-        quorums,
-        options,
-        claims,
-        think: Span::Fixed(0),
-        inside: Span::Fixed(T),
-        gives_up: 0,
-        delay: Delay::Constant,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
-    }
-}
 
 /// Runs a plan in which everybody is served.
 pub(super) fn served<P: Subject>(

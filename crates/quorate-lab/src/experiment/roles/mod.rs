@@ -17,7 +17,7 @@ use quorate_sim::{Claims, Quorums, Subject};
 
 use self::expect::Expectations;
 use self::ledger::Ledger;
-use super::measure::{calm, in_t, seeds, served};
+use super::measure::{in_t, seeds, served};
 use super::{Axis, Claim as Claimed, Finding, Plot, Settings, Sink};
 
 /// Numbers of groups, which are also the arbiters, and how many runs are made with so many.
@@ -153,7 +153,7 @@ where
         think: Span::UpTo(60 * T),
         // Nobody stays longer than it said.
         inside: Span::Fixed(1000 * T),
-        ..calm::<P>(quorums, options, claims)
+        ..Plan::<P>::calm(quorums, options, claims)
     };
     (plan, q)
 }

@@ -14,7 +14,7 @@ use quorate_sim::random::{Delay, Plan, Span, T};
 use quorate_sim::{Claims, Shape, Subject, Unwatched};
 
 use self::bill::Bill;
-use super::measure::{calm, seeds, served, share};
+use super::measure::{seeds, served, share};
 use super::{Axis, Claim as Claimed, Finding, Plot, Settings, Sink};
 use crate::baseline::Baseline;
 use crate::baselines::SuzukiKasami;
@@ -68,7 +68,7 @@ fn plan<P: Subject<Claim = Claim>>(
     let claim = |group: usize| P::parse_claim(&[names[group % GROUPS].as_str()]).expect("a group");
     let each = (0..n).map(|site| (0..GROUPS).map(|at| claim(site + at)).collect());
     let claims = Claims::each(each.collect());
-    Plan { requests: vec![ASKS; n], think, ..calm::<P>(quorums, options, claims) }
+    Plan { requests: vec![ASKS; n], think, ..Plan::<P>::calm(quorums, options, claims) }
 }
 
 fn token(n: usize, think: Span) -> Plan<TokenLock> {
@@ -149,7 +149,7 @@ fn broadcast(n: usize, think: Span, seed: u64) -> f64 {
     let shape = Shape::Kind("all".to_owned(), n);
     let quorums = Baseline::<SuzukiKasami>::quorums(&shape, &[()]).expect("all sites");
     let claims = Claims::all(vec![()]);
-    let plan = calm::<Baseline<SuzukiKasami>>(quorums, None, claims);
+    let plan = Plan::<Baseline<SuzukiKasami>>::calm(quorums, None, claims);
     per_entry(&Plan { requests: vec![ASKS; n], think, ..plan }, seed)
 }
 

@@ -8,7 +8,7 @@ use quorate_sim::random::{self, Delay, Plan, Span, T};
 use quorate_sim::{Claims, Unwatched};
 
 use super::{ASKS, Claimed, Settings, Sink, seeds};
-use crate::experiment::measure::{Chance, calm};
+use crate::experiment::measure::Chance;
 
 /// Whom a site that passes the token on asks from then on; T1 never runs out.
 const RULES: [(&str, Erratum, &str); 2] = [
@@ -59,6 +59,6 @@ fn plan(n: usize, some: usize, undone: Erratum, seed: u64) -> Plan<Unrepaired> {
         think: Span::UpTo(2 * T),
         inside: Span::UpTo(6 * T),
         delay: Delay::Exponential,
-        ..calm::<Unrepaired>(quorums, (Options::default(), undone), claims)
+        ..Plan::<Unrepaired>::calm(quorums, (Options::default(), undone), claims)
     }
 }

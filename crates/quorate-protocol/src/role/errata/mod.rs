@@ -7,10 +7,11 @@ mod bend;
 
 use std::fmt;
 
-use quorate_quorum::{SiteId, SiteSet};
+use quorate_quorum::SiteSet;
 
-use super::{Claim, Grant, Message, Options, RoleLock};
-use crate::{Basis, ClaimId, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation};
+use super::{Options, RoleLock};
+use crate::errata::Wrapper;
+use crate::{Input, Out, Protocol, Shared, Tick, Ticket, Violation};
 
 /// A repair that can be undone, or an error that can be made: by its number in
 /// `docs/protocols/role.md`, or by a name.
@@ -145,65 +146,29 @@ impl Unrepaired {
     }
 }
 
-impl Protocol for Unrepaired {
-    type Message = Message;
-    type Claim = Claim;
-    type Grant = Grant;
-    type Timer = <RoleLock as Protocol>::Timer;
+impl Wrapper for Unrepaired {
+    type Lock = RoleLock;
 
-    const SEVERAL: bool = RoleLock::SEVERAL;
+    fn lock(&self) -> &RoleLock {
+        &self.lock
+    }
 
-    fn step(
+    fn misstep(
         &mut self,
         site: &mut Shared,
         now: Tick,
-        input: Input<Self>,
-        out: &mut Out<Self>,
+        input: Input<RoleLock>,
+        out: &mut Out<RoleLock>,
     ) -> Result<(), Violation> {
-        let (mut inner, clock, input) = (Out::new(), site.clock, input.of());
+        let clock = site.clock;
         let (told, admits) = (self.is_told_the_time(&input), self.admits_wrongly(&input));
-        if let Some(input) = self.bend(site, now, input, &mut inner) {
-            self.lock.step(site, now, input, &mut inner)?;
+        if let Some(input) = self.bend(site, now, input, out) {
+            self.lock.step(site, now, input, out)?;
         }
         if told {
             site.clock = clock;
         }
-        self.err(now, admits, &mut inner);
-        for effect in inner.drain() {
-            out.push(effect.of());
-        }
+        self.err(now, admits, out);
         Ok(())
-    }
-
-    fn rests_on(&self, claim: ClaimId) -> Basis {
-        self.lock.rests_on(claim)
-    }
-
-    fn words(&self) -> Vec<(SiteId, Ticket)> {
-        self.lock.words()
-    }
-
-    fn word_on(&self, about: Ticket) -> Basis {
-        self.lock.word_on(about)
-    }
-
-    fn on_behalf(&self, request: Ticket) -> Vec<Ticket> {
-        self.lock.on_behalf(request)
-    }
-
-    fn view(&self) -> View {
-        self.lock.view()
-    }
-
-    fn is_wanted(&self) -> bool {
-        self.lock.is_wanted()
-    }
-
-    fn is_vacant(&self) -> bool {
-        self.lock.is_vacant()
-    }
-
-    fn retire(&self, site: &mut Shared) {
-        self.lock.retire(site);
     }
 }

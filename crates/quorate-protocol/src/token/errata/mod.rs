@@ -9,9 +9,9 @@ use std::fmt;
 
 use quorate_quorum::{SiteId, SiteSet};
 
-use super::{Durable, Grant, Message, Options, Timer, Token, TokenLock};
-use crate::group::Claim;
-use crate::{Basis, ClaimId, Input, Out, Protocol, Shared, Tick, View, Violation};
+use super::{Durable, Options, Token, TokenLock};
+use crate::errata::Wrapper;
+use crate::{Input, Out, Protocol, Shared, Tick, Violation};
 
 /// A repair that can be undone, or an error that can be made: by its number in
 /// `docs/protocols/token.md`, or by a name where the paper has nothing to repair.
@@ -148,20 +148,20 @@ impl Unrepaired {
     }
 }
 
-impl Protocol for Unrepaired {
-    type Message = Message;
-    type Claim = Claim;
-    type Grant = Grant;
-    type Timer = Timer;
+impl Wrapper for Unrepaired {
+    type Lock = TokenLock;
 
-    fn step(
+    fn lock(&self) -> &TokenLock {
+        &self.lock
+    }
+
+    fn misstep(
         &mut self,
         site: &mut Shared,
         now: Tick,
-        input: Input<Self>,
-        out: &mut Out<Self>,
+        input: Input<TokenLock>,
+        out: &mut Out<TokenLock>,
     ) -> Result<(), Violation> {
-        let mut inner = Out::new();
         let expired = if let Input::Expire(timer) = &input { Some(*timer) } else { None };
         let message = if let Input::Deliver(from, message) = &input {
             Some((*from, message.clone()))
@@ -169,34 +169,11 @@ impl Protocol for Unrepaired {
             None
         };
         let (number, before) = (self.lock.sn, self.lock.clone());
-        if let Some(input) = self.bend(now, input.of(), &mut inner) {
-            self.lock.step(site, now, input, &mut inner)?;
+        if let Some(input) = self.bend(now, input, out) {
+            self.lock.step(site, now, input, out)?;
         }
-        self.err_since(before, message.as_ref(), &mut inner);
-        self.err(expired, number, &mut inner);
-        for effect in inner.drain() {
-            out.push(effect.of());
-        }
+        self.err_since(before, message.as_ref(), out);
+        self.err(expired, number, out);
         Ok(())
-    }
-
-    fn rests_on(&self, claim: ClaimId) -> Basis {
-        self.lock.rests_on(claim)
-    }
-
-    fn view(&self) -> View {
-        self.lock.view()
-    }
-
-    fn is_wanted(&self) -> bool {
-        self.lock.is_wanted()
-    }
-
-    fn is_vacant(&self) -> bool {
-        self.lock.is_vacant()
-    }
-
-    fn retire(&self, site: &mut Shared) {
-        self.lock.retire(site);
     }
 }
