@@ -9,8 +9,8 @@ use quorate_protocol::token::errata::{Erratum, Unrepaired};
 use quorate_protocol::token::{Grant, Message, Options, Timer, TokenLock};
 use quorate_protocol::{ClaimId, SiteId, Tick};
 use quorate_quorum::{Kind, QuorumSystem, build};
-use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Claims, Event, Lane, Order, Slips, Subject, Unwatched, World};
+use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
+use quorate_sim::{Claims, Event, Lane, Subject, Unwatched, World};
 
 /// More messages than any story here needs.
 const ENOUGH: usize = 1000;
@@ -132,19 +132,12 @@ fn unserved(undone: Erratum, seed: u64) -> u64 {
     let pair = |at: usize| pairs[at % 3].clone().unwrap();
     let start = usize::try_from(seed).unwrap();
     let at = |site: usize| (0..12).map(|ask| pair(start + site * 7 + ask * (ask + site))).collect();
+    let (four, options) = (build(Kind::Majority, 4).unwrap(), (Options::default(), undone));
     let plan = Plan::<Unrepaired> {
-        quorums: build(Kind::Majority, 4).unwrap(),
-        options: (Options::default(), undone),
-        claims: Claims::each((0..4).map(at).collect()),
         requests: vec![12; 4],
         think: Span::UpTo(2 * T),
         inside: Span::UpTo(6 * T),
-        gives_up: 0,
-        delay: Delay::Exponential,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
+        ..Plan::new(four, options, Claims::each((0..4).map(at).collect()))
     };
     run(&plan, seed, &mut Unwatched).tally.unserved
 }
@@ -159,20 +152,13 @@ fn a_token_that_nobody_keeps_for_long_does_not_lapse() {
 /// How many epochs it takes to serve three sites that want different groups all the time.
 fn epochs(undone: Erratum) -> usize {
     let lease = Some(std::time::Duration::from_nanos(60 * T));
-    let claim = |group| vec![Unrepaired::parse_claim(&[group]).unwrap()];
+    let claims = Claims::parse::<Unrepaired>("a; b; c").unwrap();
+    let options = (Options { lease, ..Options::default() }, undone);
+    let three = build(Kind::Majority, 3).unwrap();
     let plan = Plan::<Unrepaired> {
-        quorums: build(Kind::Majority, 3).unwrap(),
-        options: (Options { lease, ..Options::default() }, undone),
-        claims: Claims::each(["a", "b", "c"].map(claim).to_vec()),
         requests: vec![300; 3],
-        think: Span::Fixed(0),
         inside: Span::Fixed(0),
-        gives_up: 0,
-        delay: Delay::Constant,
-        skew: false,
-        order: Order::Fifo,
-        faults: None,
-        slips: Slips::default(),
+        ..Plan::calm(three, options, claims)
     };
     let mut seen = Epochs::default();
     let outcome = run(&plan, 1, &mut seen);
