@@ -189,9 +189,14 @@ pub(crate) const DEEP: &[&str] = &[
      --budget crash=2 --no-restart --runs 100000",
     // The token, where quick searches leave off.
     "check token --claims 'a; b; a' --requests 2,2,1 --budget drop=1",
-    "check token --claims 'a; b; a' --requests 1,1,0 --budget drop=1,early=1",
-    "check token --claims 'a; b; a' --requests 1,1,0 --budget early=2 --option lease=150ms",
+    "check token --claims 'a; b; a' --budget drop=1,early=1",
+    "check token --claims 'a; b; a' --budget early=2",
+    "check token --claims 'a; b; a b' --budget crash=1,early=1",
     "check token --claims 'a; b; a' --budget crash=1,drop=1 --requests 1,1,0",
+    "check token --claims 'a; b; a' --requests 1,1,0 --budget early=3 --option lease=150ms",
+    "check token --claims 'a; b; a' --budget early=2 --option lease=150ms",
+    "check token --claims 'a; b; a' --budget drop=1,early=1 --option lease=150ms",
+    "check token --claims 'a; b; c' --budget crash=1,early=1 --option lease=150ms",
     "sim random --protocol token --sites 9 --requests 3 --gives-up 3 --claims 'a; a b; b; b c' \
      --loss 5 --budget crash=2,cut=2 --option lease=60ms --runs 100000",
     "sim random --protocol token --sites 3 --requests 3 --gives-up 3 --claims 'a; a b; b; b c' \

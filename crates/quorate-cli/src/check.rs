@@ -150,6 +150,7 @@ impl Search<'_> {
                 "property": breach.property,
                 "what": breach.what,
                 "steps": trace.actions.len(),
+                "shortest": trace.is_shortest,
                 "trace": lines(trace).collect::<Vec<_>>(),
             })
         };
@@ -194,14 +195,19 @@ impl Search<'_> {
     }
 }
 
+/// How many lines are shown of a schedule that is not the shortest, and may have thousands.
+const LAST: usize = 40;
+
 fn violation(paint: Paint, breach: &Breach, trace: &Trace) -> Vec<String> {
     let steps = trace.actions.len();
+    let skipped = if trace.is_shortest { 0 } else { trace.lines.len().saturating_sub(LAST) };
     let which = if trace.is_shortest { "The shortest" } else { "A" };
+    let end = if skipped > 0 { "; it ends so, and --json has all of it" } else { "" };
     let mut text = vec![
         format!("{} {breach}", paint.bad("broken:")),
-        format!("{which} schedule that breaks it, {steps} steps:\n"),
+        format!("{which} schedule that breaks it, {steps} steps{end}:\n"),
     ];
-    text.extend(lines(trace).map(|line| format!("  {line}")));
+    text.extend(lines(trace).skip(skipped).map(|line| format!("  {line}")));
     text
 }
 

@@ -1,8 +1,11 @@
 //! A way to a site: over a socket, or in this process.
 
+use std::time::Duration;
+
 use quorate_server::{Local, Reply};
 use quorate_wire::words::{Break, CallId, Question, Told, Wish};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
 
 use crate::remote::Remote;
 
@@ -34,6 +37,12 @@ impl Backend {
             Backend::Remote(remote) => remote.ask(question),
             Backend::Local(local) => local.ask(question),
         }
+    }
+
+    /// Waits until the site has taken in all that it was told before, and so long at most.
+    pub(crate) async fn heard(&self, patience: Duration) -> bool {
+        let mut replies = self.ask(Question::Heard);
+        matches!(timeout(patience, replies.recv()).await, Ok(Some(_)))
     }
 
     pub(crate) fn break_grant(&self, wish: Break) {

@@ -139,11 +139,10 @@ impl Cluster {
         self.server.as_ref().map(|server| server.messages_sent())
     }
 
-    /// Waits until our site has taken in all that was asked of it before, releases too, and so long
-    /// at most. A process that ends without it may leave a lock to its lease.
+    /// Waits until our site has taken in all that was asked of it before, and so long at most. A
+    /// process that drops a guard and ends without it may leave the lock to its lease.
     pub async fn heard(&self, patience: Duration) -> bool {
-        let mut replies = self.backend.ask(Question::Sites);
-        matches!(timeout_at(Instant::now() + patience, replies.recv()).await, Ok(Some(_)))
+        self.backend.heard(patience).await
     }
 
     /// A lock that one holds at a time.

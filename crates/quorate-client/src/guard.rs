@@ -133,17 +133,24 @@ impl Guard {
         }
     }
 
-    /// Releases the lock; the release is on its way when this returns.
+    /// Releases the lock, and waits until its site has taken that in, or would have ended the grant
+    /// by itself: the process may end then. Dropping the guard releases the lock too, without
+    /// waiting.
     ///
     /// # Errors
     ///
     /// [`Error::Lost`] if the lock was not ours to the end: another may have held it meanwhile.
-    #[allow(clippy::unused_async, reason = "it may wait for the site one day")]
     pub async fn release(self) -> Result<(), Error> {
-        if self.is_valid() {
-            return Ok(());
+        let left = self.valid_for();
+        if left.is_zero() {
+            let loss = self.standing().loss.take();
+            return Err(Error::Lost(loss.unwrap_or(CallerLoss::Unheard)));
         }
-        Err(Error::Lost(self.standing().loss.take().unwrap_or(CallerLoss::Unheard)))
+        let claim = self.claim.into_inner();
+        let backend = claim.backend.clone();
+        drop(claim);
+        backend.heard(left).await;
+        Ok(())
     }
 
     fn standing(&self) -> MutexGuard<'_, Standing> {

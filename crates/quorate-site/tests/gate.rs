@@ -255,3 +255,13 @@ fn what_is_asked_before_there_is_a_session_is_asked_then() {
     assert!(street.has(1, |effect| matches!(effect, CallerEffect::Answer(5, ..))));
     assert!(street.has(0, |effect| matches!(effect, CallerEffect::Broken(1, ..))));
 }
+
+#[test]
+fn who_only_wants_to_be_heard_asks_no_other_site() {
+    let mut street = Street::new();
+    street.caller(0, CallerInput::Ask(5, Question::Heard));
+    let alone =
+        |effect: &CallerEffect| matches!(effect, CallerEffect::Asked(5, sites) if sites.is_empty());
+    assert!(street.has(0, alone));
+    assert!(!street.has(0, |effect| matches!(effect, CallerEffect::Answer(..))));
+}

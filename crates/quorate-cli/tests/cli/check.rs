@@ -102,8 +102,23 @@ fn a_broken_property_exits_1_with_the_shortest_trace() {
     let violation = &json["violations"][0];
     assert_eq!(violation["property"], "progress");
     assert!(missing(violation, &["what", "steps", "trace"]).is_empty(), "{violation}");
+    assert_eq!(violation["shortest"], true);
     assert!(violation["trace"].as_array().unwrap().len() > 10, "{violation}");
     assert_eq!((&json["complete"], &json["options"]), (&json!(false), &json!({"undo": "E5"})));
+}
+
+#[test]
+fn of_a_schedule_that_is_not_the_shortest_the_end_is_shown() {
+    let line = "check token --requests 1,2,1 --budget drop=2 --option undo=E8 --max-states 150000";
+    let line = format!("{line} --claims");
+    let done = quorate_with(&line, &["a; a; b"]);
+    assert_eq!((done.code, done.err.as_str()), (Some(1), ""), "{}", done.out);
+    assert!(done.out.contains("it ends so, and --json has all of it"), "{}", done.out);
+    let json = quorate_with(&line, &["a; a; b", "--json"]).json();
+    let violation = &json["violations"][0];
+    assert_eq!(violation["shortest"], false);
+    let all = violation["trace"].as_array().unwrap().len();
+    assert!(all > done.out.lines().count(), "{all} lines, all were shown");
 }
 
 #[test]

@@ -158,9 +158,11 @@ impl Clients {
 
     /// Whose question it is, which so many sites will answer.
     pub(super) fn await_answers(&mut self, ask: AskId, sites: usize) -> Option<(ClientId, u64)> {
-        let asked = self.asks.get_mut(&ask)?;
-        asked.left = sites;
-        Some((asked.client, asked.number))
+        let Asked { client, number, .. } = self.asks.remove(&ask)?;
+        if sites > 0 {
+            self.asks.insert(ask, Asked { client, number, left: sites });
+        }
+        Some((client, number))
     }
 
     /// Whose question a site has answered.

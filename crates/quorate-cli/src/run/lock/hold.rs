@@ -15,7 +15,7 @@ use quorate_server::clock::{self, Alarm};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::oneshot;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::child::CHILD;
 use super::claim::Share;
@@ -45,9 +45,8 @@ impl Hold<'_> {
             Ok(()) if command.is_empty() => self.wait().await,
             Ok(()) => self.supervise(command).await,
         };
-        if self.guard.release().await.is_ok() {
-            self.cluster.heard(FAREWELL).await;
-        }
+        // What became of the grant was said before.
+        drop(timeout(FAREWELL, self.guard.release()).await);
         answer
     }
 
