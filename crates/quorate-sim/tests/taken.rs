@@ -109,12 +109,12 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     // And of group locks by token. A site promises again what it has promised another.
     (Taken::TokenRepair("forgetful"), 0, "fences grow"),
     // It votes, asks and answers while callers of its former life are inside.
-    (Taken::TokenRepair("no-quarantine"), 172, "exclusion"),
+    (Taken::TokenRepair("no-quarantine"), 576, "exclusion"),
     (Taken::TokenRepair("E1"), 1, "fences grow"),
     (Taken::TokenRepair("E12"), 7, "exclusion"),
     (Taken::TokenRepair("E13"), 0, "progress"),
     // A deadline counts from when it arrives.
-    (Taken::TokenRule(Rule::WordsFromRenewal), 8, "exclusion"),
+    (Taken::TokenRule(Rule::WordsFromRenewal), 35, "exclusion"),
     // Who follows, or was handed the token, is not told when to stop.
     (Taken::TokenRule(Rule::WordsEnd), 1, "exclusion"),
     // Who joined stays for as long as its own site is in touch with the manager.

@@ -270,7 +270,7 @@ impl TokenLock {
 
     /// We have a session at a site again, and what was said in the former one may be lost.
     pub(super) fn on_open(&mut self, desk: &mut Desk<'_>, peer: SiteId) {
-        if self.state() == State::R && self.ask.contains(peer) {
+        if self.state() == State::R && self.ask.contains(peer) && !self.prepare_at(desk, peer) {
             self.ask_site(desk, peer);
         }
     }

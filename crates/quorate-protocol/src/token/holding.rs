@@ -120,8 +120,8 @@ impl TokenLock {
     }
 
     /// A captain that has left wants in again while its followers are inside. Event 1, state HS.
-    /// It needs no T1: its request cannot get lost (E21). Nor can that of an idle holder that has
-    /// let its lease run down, and waits for it to be renewed.
+    /// It needs no T1: its request cannot get lost (E21). Nor can that of an idle holder that
+    /// waits for its lease to be renewed.
     pub(super) fn rejoin(&mut self, desk: &mut Desk<'_>) {
         let (me, sn) = (desk.me(), self.sn);
         let groups = self.want.as_ref().expect("it wants something").groups.clone();

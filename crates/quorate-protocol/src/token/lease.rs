@@ -33,7 +33,7 @@ pub(super) struct Lease {
     vouchers: BTreeMap<SiteId, Tick>,
     /// On whose word it is valid, if too few voters vouch for this holder itself.
     giver: Option<SiteId>,
-    /// Whether voters have vouched for it at the asking of this holder, which goes on asking.
+    /// Whether voters have vouched for it at the asking of this holder.
     pub(super) is_renewed: bool,
     /// How often it was renewed since anybody was inside.
     idle: u32,
@@ -154,7 +154,7 @@ impl TokenLock {
         left.zip(least).is_some_and(|(left, least)| left < least)
     }
 
-    /// Asks all to vouch for the token anew, unless nobody has used it for long.
+    /// Asks all to vouch for the token anew; if nobody has used it for long, lets it go.
     pub(super) fn renew(&mut self, desk: &mut Desk<'_>) {
         let Some(length) = self.options.lease else { return };
         let idle = self.state() == State::HI;
@@ -164,8 +164,9 @@ impl TokenLock {
         if let Some(most) = self.options.idle {
             lease.idle = if idle { lease.idle + 1 } else { 0 };
             if lease.idle > most {
-                (lease.is_renewed, lease.vouchers) = (false, BTreeMap::new());
-                return;
+                self.step_down(desk);
+                self.unvouch(epoch);
+                return desk.send_all(&Message::Withdraw { epoch });
             }
         }
         lease.round += 1;

@@ -169,7 +169,9 @@ impl TokenLock {
             Message::Promise { epoch, sn, groups, lease } => {
                 self.on_promise(desk, from, epoch, Vote { sn, groups, lease });
             }
-            Message::Nack { epoch, seen, .. } => self.on_nack(desk, epoch, seen),
+            Message::Nack { epoch, seen, reason } => {
+                self.on_nack(desk, from, epoch, (seen, reason));
+            }
             Message::NewEpoch { epoch } => self.on_new_epoch(desk, from, epoch),
             Message::Withdraw { epoch } => self.on_withdraw(desk, epoch),
             Message::Register { epoch, round } => self.on_register(desk, from, epoch, round),

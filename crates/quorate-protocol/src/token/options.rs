@@ -21,7 +21,7 @@ pub struct Options {
     /// By how much the rates of clocks may differ, in parts per thousand: a holder counts on so
     /// much less of a lease.
     pub drift_permille: u16,
-    /// How often an idle holder has its lease renewed before it lets the token lapse. Then whoever
+    /// How often an idle holder has its lease renewed before it lets the token go. Then whoever
     /// wants it and vouches for none makes another at once, and no site has one from the start.
     /// `None` if a token is kept for ever; then the first site has it at the beginning.
     pub idle: Option<u32>,

@@ -113,6 +113,8 @@ pub(super) struct Attempt {
     pub(super) epoch: Epoch,
     /// Who has promised it.
     pub(super) votes: BTreeMap<SiteId, Vote>,
+    /// Who has not.
+    pub(super) refused: SiteSet,
     /// When it was asked for: leases count from then.
     pub(super) sent: Tick,
 }

@@ -42,10 +42,22 @@ impl TokenLock {
             let lease = self.vouch(desk, epoch);
             votes.insert(me, Vote { sn, groups: Some(groups.clone()), lease });
         }
-        self.attempt = Some(Attempt { epoch, votes, sent: desk.now });
+        let refused = SiteSet::new();
+        self.attempt = Some(Attempt { epoch, votes, refused, sent: desk.now });
         self.ask = desk.others();
         desk.send_all(&Message::Prepare { epoch, sn, groups });
         self.try_to_make(desk);
+    }
+
+    /// Asks a site that has not heard of our attempt; false if there is none, or it has answered.
+    pub(super) fn prepare_at(&self, desk: &mut Desk<'_>, peer: SiteId) -> bool {
+        let answered =
+            |attempt: &Attempt| attempt.votes.contains_key(&peer) || attempt.refused.contains(peer);
+        let attempt = self.attempt.as_ref().filter(|attempt| !answered(attempt));
+        let (Some(attempt), Some(want)) = (attempt, &self.want) else { return false };
+        let (epoch, sn, groups) = (attempt.epoch, want.sn, want.groups.clone());
+        desk.send(peer, Message::Prepare { epoch, sn, groups });
+        true
     }
 
     /// Gives an attempt up, and tells those who may have promised it.
@@ -152,16 +164,27 @@ impl TokenLock {
         self.take_up(desk, Held { token, group: None, followers: BTreeMap::new(), lease });
     }
 
-    /// A voter does not promise. With one that has the token there is no need; the others are asked
-    /// again when T1 runs out.
-    pub(super) fn on_nack(&mut self, desk: &mut Desk<'_>, epoch: Epoch, seen: Epoch) {
+    /// A voter does not promise. With one that has the token there is no need; otherwise the
+    /// attempt goes on for as long as the rest may be a quorum: of two who try at one time, one
+    /// succeeds (scenario `token/own_10_two_try_at_once`). All are asked again when T1 runs out.
+    pub(super) fn on_nack(
+        &mut self,
+        desk: &mut Desk<'_>,
+        from: SiteId,
+        epoch: Epoch,
+        (seen, reason): (Epoch, Reason),
+    ) {
         self.seen = self.seen.max(seen);
-        if self.attempt.as_ref().is_some_and(|attempt| attempt.epoch == epoch) {
+        let attempt = self.attempt.as_mut().filter(|attempt| attempt.epoch == epoch);
+        let Some(attempt) = attempt else {
+            return desk.out.ignore("that attempt was given up");
+        };
+        attempt.refused.insert(from);
+        let rest = SiteId::all(desk.site.n()).filter(|&site| !attempt.refused.contains(site));
+        if reason == Reason::Holder || !desk.site.is_quorum(&rest.collect()) {
             self.abandon_attempt(desk);
-            self.hold_up();
-        } else {
-            desk.out.ignore("that attempt was given up");
         }
+        self.hold_up();
     }
 
     /// There is a token of a new epoch.
@@ -191,12 +214,16 @@ impl TokenLock {
         }
     }
 
-    /// An epoch that we promised will never be.
+    /// An epoch that we promised will never be, or its holder has let the token go; then whoever
+    /// has just asked for it makes another.
     pub(super) fn on_withdraw(&mut self, desk: &mut Desk<'_>, epoch: Epoch) {
-        if self.durable.pending.remove(&epoch) {
-            self.unvouch(epoch);
-        } else {
-            desk.out.ignore("that epoch was not promised");
+        let promised = self.durable.pending.remove(&epoch);
+        if !promised && self.vouched.is_none_or(|vouched| vouched.epoch != epoch) {
+            return desk.out.ignore("that epoch was not promised");
+        }
+        self.unvouch(epoch);
+        if self.durable.valid == epoch && self.state() == State::R {
+            self.ask_or_prepare(desk);
         }
     }
 }
