@@ -92,7 +92,7 @@ pub enum Message {
         /// The epoch.
         epoch: Epoch,
     },
-    /// To all: this epoch will never be.
+    /// To all: this epoch will never be, or is no more.
     Withdraw {
         /// The epoch.
         epoch: Epoch,
