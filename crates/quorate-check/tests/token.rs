@@ -117,6 +117,9 @@ fn undone_repairs_against_faults_are_found() {
     let early = Slips { early: 1, ..NOTHING };
     let two_groups = ["contract", "exclusion", "fences grow", "one token"];
     assert_damages(Erratum::E12, &locks([1, 2, 1], "a; a; b", early), &two_groups);
+    let both = Slips { drop: 1, ..early };
+    assert_damages(Erratum::E10, &locks([2, 1, 1], "a, b; a; a", both), &two_groups);
+    assert_damages(Erratum::E11, &locks([1, 1, 2], "a; b; a", both), &two_groups);
     assert_damages(Erratum::OldNumber, &locks([1, 1, 1], "a; b", early), &["progress"]);
     let drop = Slips { drop: 2, ..NOTHING };
     let for_ever = ["progress", "vacancy"];

@@ -1,5 +1,7 @@
 //! What a token lock owes its driver: typed errors that change nothing, and writes that come first.
 
+use std::time::Duration;
+
 use quorate_protocol::group::{Claim, Group};
 use quorate_protocol::token::{Durable, Epoch, Message, Options, Timer, TokenLock};
 use quorate_protocol::{
@@ -14,9 +16,13 @@ struct Bench {
 
 impl Bench {
     fn new(place: usize) -> Self {
+        Self::with(place, Options::default())
+    }
+
+    fn with(place: usize, options: Options) -> Self {
         let site = SiteId::new(place);
         let shared = Shared::new(site, build(Kind::Majority, 3).unwrap());
-        Self { lock: TokenLock::new(site, 3, Options::default()), shared }
+        Self { lock: TokenLock::new(site, 3, options), shared }
     }
 
     fn step(&mut self, input: Input<TokenLock>) -> Result<Vec<Effect<TokenLock>>, Violation> {
@@ -86,4 +92,28 @@ fn a_restart_keeps_promises_and_never_the_token() {
         matches!(effect, Effect::Send(_, Message::Request { sn: 10, .. }))
     };
     assert_eq!(effects.iter().filter(|effect| fresh(effect)).count(), 2, "{effects:?}");
+}
+
+/// Whoever has asked for a token that is let go makes another at once, and not when T1 runs out; an
+/// attempt of others that fails is no reason to.
+#[test]
+fn who_waits_for_a_token_that_is_let_go_makes_another() {
+    let lease = Some(Duration::from_secs(3));
+    let (holder, other) = (SiteId::new(0), SiteId::new(2));
+    let mut bench = Bench::with(1, Options { lease, idle: Some(12), ..Options::default() });
+    let groups = claim(&["b"]).groups;
+    let prepare = Message::Prepare { epoch: Epoch(3), sn: 1, groups };
+    bench.step(Input::Deliver(holder, prepare)).unwrap();
+    bench.step(Input::Deliver(holder, Message::NewEpoch { epoch: Epoch(3) })).unwrap();
+    bench.step(Input::Acquire(ClaimId(1), claim(&["a"]))).unwrap();
+    let prepares = |effects: Vec<Effect<TokenLock>>| {
+        let prepares = |effect: &&Effect<TokenLock>| {
+            matches!(effect, Effect::Send(_, Message::Prepare { .. }))
+        };
+        effects.iter().filter(prepares).count()
+    };
+    let failed = Message::Withdraw { epoch: Epoch(2) };
+    assert_eq!(prepares(bench.step(Input::Deliver(other, failed)).unwrap()), 0);
+    let gone = Message::Withdraw { epoch: Epoch(3) };
+    assert_eq!(prepares(bench.step(Input::Deliver(holder, gone)).unwrap()), 2);
 }
