@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use crate::shop::Shop;
 
 /// The crate that makes the command.
-const CRATE: &str = "quorate-cli";
+const CRATE: &str = "quorate-lab";
 
 /// Why there is nothing to run, where the crate is missing.
-pub(crate) const ABSENT: &str = "there is no crate quorate-cli yet";
+pub(crate) const ABSENT: &str = "there is no crate quorate-lab yet";
 
 /// A built `quorate` command.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ fn executable(message: &str) -> Option<PathBuf> {
     let (_, rest) = message.split_once(r#""executable":""#)?;
     let (path, _) = rest.split_once('"')?;
     let path = PathBuf::from(path.replace(r"\\", r"\"));
-    (path.file_stem()? == "quorate").then_some(path)
+    (path.file_stem()? == "quorate-lab").then_some(path)
 }
 
 /// Every `scenarios/*/*.txt`, as paths from the root, in order.
@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn the_program_is_read_from_cargos_messages() {
         let line =
-            r#"{"reason":"compiler-artifact","executable":"/t/release/quorate","fresh":true}"#;
-        assert_eq!(executable(line), Some(PathBuf::from("/t/release/quorate")));
+            r#"{"reason":"compiler-artifact","executable":"/t/release/quorate-lab","fresh":true}"#;
+        assert_eq!(executable(line), Some(PathBuf::from("/t/release/quorate-lab")));
     }
 
     #[test]

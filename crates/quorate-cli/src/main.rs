@@ -1,25 +1,16 @@
-//! The `quorate` command: locks without a leader, and the tools to study them.
+//! The program `quorate`: sites that share locks, and the commands that use them.
 
-mod answer;
 mod bench;
-mod check;
-mod cluster;
-mod faults;
-mod figures;
-mod html;
-mod hush;
-mod lab;
-mod paint;
-mod place;
-mod progress;
+mod laboratory;
 mod quorum;
 mod run;
-mod sim;
-mod table;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use quorate_terminal::shell;
+
+use self::laboratory::Passed;
 
 /// Locks without a leader: every grant is decided by a quorum of the sites.
 #[derive(Debug, Parser)]
@@ -41,19 +32,21 @@ enum Command {
     Sites(run::sites::Sites),
     Serve(run::serve::Serve),
     Cert(run::cert::Cert),
-    /// Runs a cluster in virtual time: by a script, or as a seed decides
-    #[command(subcommand)]
-    Sim(sim::Sim),
-    Check(Box<check::Check>),
-    /// Shows quorum systems
+    /// Show which sites decide together, and how many failures that survives
     #[command(subcommand)]
     Quorum(quorum::Quorum),
-    /// Makes experiments: what papers claim, and what was measured
-    #[command(subcommand)]
-    Lab(lab::Lab),
     Bench(bench::Bench),
-    Completions(run::shell::Completions),
-    Man(run::shell::Man),
+    /// Run a cluster in virtual time, with the program quorate-lab
+    #[command(disable_help_flag = true)]
+    Sim(Passed),
+    /// Try every schedule of a small cluster, with the program quorate-lab
+    #[command(disable_help_flag = true)]
+    Check(Passed),
+    /// Run experiments: what papers claim, and what was measured, with the program quorate-lab
+    #[command(disable_help_flag = true)]
+    Lab(Passed),
+    Completions(shell::Completions),
+    Man(shell::Man),
     #[command(name = run::lock::CHILD, hide = true)]
     Child(run::lock::Child),
     #[command(name = bench::worker::WORKER, hide = true)]
@@ -65,19 +58,20 @@ Examples:
   quorate up                         five sites in this terminal, to play with
   quorate lock deploy -- ./deploy    in another: runs ./deploy while it holds the lock
   quorate show deploy                who holds it, and who waits
-  quorate sim demo                   watch three of five sites share a lock
-  quorate sim random --runs 10000    ten thousand other histories, and what they cost
-  quorate check mutex                every history of three sites
+  quorate sim demo                   watch three of five sites share a lock, in the laboratory
 
-Exit status: 0 all fine, 1 a property broke, 2 bad input, 3 the search was not complete, 125 the
-cluster cannot be reached. `quorate lock` exits as its command does; see `quorate lock --help`.";
+`sim`, `check`, `lab`, and `quorum measure`, `compare`, `check` and `suggest` run the program
+quorate-lab, where it stands beside quorate or on PATH.
+
+Exit status: 0 all fine, 2 bad input, 125 the cluster or quorate-lab cannot be reached. `quorate
+lock` exits as its command does; see `quorate lock --help`.";
 
 fn main() -> ExitCode {
     let answer = match Quorate::parse().command {
-        Command::Sim(sim) => sim.run(),
-        Command::Check(check) => check.run(),
         Command::Quorum(quorum) => quorum.run(),
-        Command::Lab(lab) => lab.run(),
+        Command::Sim(passed) => passed.run(&["sim"]),
+        Command::Check(passed) => passed.run(&["check"]),
+        Command::Lab(passed) => passed.run(&["lab"]),
         Command::Up(up) => up.run(),
         Command::Lock(lock) => lock.run(),
         Command::Ls(ls) => ls.run(),
@@ -94,11 +88,5 @@ fn main() -> ExitCode {
         Command::Bench(bench) => bench.run(),
         Command::BenchWorker(worker) => worker.run(),
     };
-    match answer {
-        Ok(verdict) => verdict.exit_code(),
-        Err(failure) => {
-            eprintln!("quorate: {failure}");
-            failure.exit_code()
-        }
-    }
+    quorate_terminal::answer::exit("quorate", answer)
 }

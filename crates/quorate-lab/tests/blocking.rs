@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_lab::baselines::joung::{Joung, MGroup, Options as JoungOptions};
+use quorate_laboratory::baselines::joung::{Joung, MGroup, Options as JoungOptions};
 use quorate_protocol::group::{Claim, GroupLock, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Plan, Span, T, run};

@@ -1,6 +1,6 @@
 //! Experiments say what they measured, say the same again, and find what is known.
 
-use quorate_lab::{EXPERIMENTS, Finding, Plot, Row, Settings, Verdict};
+use quorate_laboratory::{EXPERIMENTS, Finding, Plot, Row, Settings, Verdict};
 
 /// What an experiment found in its quick form.
 #[derive(Debug, PartialEq)]

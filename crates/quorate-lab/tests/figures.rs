@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use quorate_lab::baselines::{
+use quorate_laboratory::baselines::{
     Lamport, Maekawa, Raymond, RicartAgrawala, SinghalDynamic, SinghalHeuristic, SuzukiKasami,
 };
-use quorate_lab::{Algorithm, Baseline};
+use quorate_laboratory::{Algorithm, Baseline};
 use quorate_quorum::SiteId;
 use quorate_sim::random::{Plan, Span, T, Tally, run};
 use quorate_sim::{Claims, Event, Observer, Shape, Subject, Unwatched, World};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use quorate_lab::{All, BASELINES};
+use quorate_laboratory::{All, BASELINES};
 use quorate_sim::script::{Script, bless_with};
 
 /// The scenarios of one baseline, each with its path.

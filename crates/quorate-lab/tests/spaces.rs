@@ -1,11 +1,11 @@
 //! Whole state spaces of the baselines, and what the search finds when a rule is undone.
 
 use quorate_check::{Claims, Limits, Report, Space, check};
-use quorate_lab::baselines::joung::{Choice, Joung, Options};
-use quorate_lab::baselines::{
+use quorate_laboratory::baselines::joung::{Choice, Joung, Options};
+use quorate_laboratory::baselines::{
     Lamport, Maekawa, Raymond, RicartAgrawala, SinghalDynamic, SinghalHeuristic, SuzukiKasami,
 };
-use quorate_lab::{Algorithm, Baseline};
+use quorate_laboratory::{Algorithm, Baseline};
 use quorate_quorum::{Listed, QuorumSystem, SiteId, SiteSet};
 use quorate_sim::{Shape, Subject};
 

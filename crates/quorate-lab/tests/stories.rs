@@ -1,6 +1,6 @@
 //! Histories that are drawn show what happened.
 
-use quorate_lab::{Arrow, Diagram, EXPERIMENTS, Fate, Finding, Settings, Standing};
+use quorate_laboratory::{Arrow, Diagram, EXPERIMENTS, Fate, Finding, Settings, Standing};
 
 fn stories() -> Vec<Diagram> {
     let stories = EXPERIMENTS.into_iter().find(|experiment| experiment.name == "stories");

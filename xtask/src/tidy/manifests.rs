@@ -14,8 +14,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &["protocol", "site"]),
     ("server", &["quorum", "site", "wire"]),
     ("client", &["wire", "server"]),
-    ("lab", &["quorum", "protocol", "site", "sim", "check", "wire", "server", "client"]),
-    ("cli", &["quorum", "protocol", "site", "sim", "check", "wire", "server", "client", "lab"]),
+    ("terminal", &["quorum"]),
+    ("lab", &["quorum", "protocol", "site", "sim", "check", "terminal"]),
+    ("cli", &["quorum", "protocol", "site", "wire", "server", "client", "terminal"]),
 ];
 
 /// Finds crates that use one they must not see.

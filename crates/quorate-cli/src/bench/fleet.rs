@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::order::{Order, Report, SitePlan};
 use super::worker::WORKER;
-use crate::answer::Failure;
+use quorate_terminal::answer::Failure;
 
 /// One process; it is killed when this is dropped.
 pub(super) struct Worker {

@@ -7,7 +7,7 @@ use quorate_server::clock;
 use super::fleet::{Fleet, Via};
 use super::order::{Claimed, Load, Order, Pauses, Report, Seen, Turn};
 use super::row::{Row, hand_overs, jain, quantiles};
-use crate::answer::Failure;
+use quorate_terminal::answer::Failure;
 
 /// How long everything takes.
 #[derive(Clone, Copy, Debug)]

@@ -16,9 +16,9 @@ use clap::Args;
 use self::fleet::{Fleet, Via};
 use self::measure::{By, Pace, Workload, measure};
 use self::row::Row;
-use crate::answer::{Answer, Failure, Verdict, say, say_lines};
-use crate::paint::Paint;
-use crate::progress::{Goal, shown};
+use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
+use quorate_terminal::paint::Paint;
+use quorate_terminal::progress::{Goal, shown};
 
 /// Measures the locks against raw sockets, with every site a process of its own
 #[derive(Args, Debug)]

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::row::Row;
-use crate::figures::grouped;
-use crate::paint::Paint;
-use crate::table::aligned;
+use quorate_terminal::figures::grouped;
+use quorate_terminal::paint::Paint;
+use quorate_terminal::table::aligned;
 
 /// All of it for programs.
 pub(super) fn json(rows: &[Row]) -> Value {

@@ -18,8 +18,8 @@ use tokio::time::sleep;
 
 use super::order::{Claimed, Load, Order, Pauses, Report, Seen, SitePlan, Turn};
 use super::raw;
-use crate::answer::{Answer, Failure, Verdict, say};
 use crate::run::block_on;
+use quorate_terminal::answer::{Answer, Failure, Verdict, say};
 
 /// How the bench starts its processes.
 pub(crate) const WORKER: &str = "bench-worker";

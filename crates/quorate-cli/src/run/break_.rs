@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::seen::{Seen, silent_line};
 use super::{Connect, block_on};
-use crate::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 
 /// How often the sites are asked what has become of it.
 const PERIOD: Duration = Duration::from_millis(100);

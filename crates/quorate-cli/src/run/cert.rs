@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use quorate_server::tls::make_certificates;
 
-use crate::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 
 /// Makes certificates for a cluster that speaks TLS
 #[derive(Args, Debug)]

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::seen::{Seen, call_json, millis, silent_line, site_numbers};
 use super::{Connect, block_on};
-use crate::answer::{Answer, Verdict, say_lines};
-use crate::figures::span;
-use crate::paint::Paint;
+use quorate_terminal::answer::{Answer, Verdict, say_lines};
+use quorate_terminal::figures::span;
+use quorate_terminal::paint::Paint;
 
 /// Explains who waits for whom, and for which sites
 #[derive(Args, Debug)]

@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::seen::{Seen, group_of, share, silent, silent_line, site_numbers};
 use super::{ANSWERS, Connect, block_on};
-use crate::answer::{Answer, Verdict, say_lines};
-use crate::figures::{counted, span};
-use crate::paint::Paint;
-use crate::table::{aligned, row};
+use quorate_terminal::answer::{Answer, Verdict, say_lines};
+use quorate_terminal::figures::{counted, span};
+use quorate_terminal::paint::Paint;
+use quorate_terminal::table::{aligned, row};
 
 /// How many resources each site is asked for.
 const LISTED: u32 = 1000;

@@ -7,7 +7,6 @@ pub(crate) mod lock;
 pub(crate) mod ls;
 pub(crate) mod seen;
 pub(crate) mod serve;
-pub(crate) mod shell;
 pub(crate) mod show;
 pub(crate) mod signals;
 pub(crate) mod sites;
@@ -24,7 +23,7 @@ use clap::Args;
 use nix::unistd;
 use quorate::{Card, Cluster, Options, TlsConfig};
 
-use crate::answer::{Answer, Failure};
+use quorate_terminal::answer::{Answer, Failure};
 
 /// Where `quorate up` begins.
 pub(crate) const PORT: u16 = 7420;

@@ -10,7 +10,7 @@ use quorate::{
 use serde_json::{Value, json};
 
 use super::ANSWERS;
-use crate::figures::{counted, span};
+use quorate_terminal::figures::{counted, span};
 
 /// What the sites show of one resource.
 #[derive(Clone, Debug)]

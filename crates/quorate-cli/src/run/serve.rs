@@ -9,7 +9,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::block_on;
 use super::signals::Signals;
-use crate::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 
 /// Runs one site of a cluster
 #[derive(Args, Debug)]

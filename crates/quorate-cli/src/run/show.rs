@@ -5,10 +5,10 @@ use quorate::{CallView, Name, SiteId};
 
 use super::seen::{Seen, part, part_head, silent_line};
 use super::{Connect, block_on};
-use crate::answer::{Answer, Verdict, say_lines};
-use crate::figures::span;
-use crate::paint::Paint;
-use crate::table::{aligned, row};
+use quorate_terminal::answer::{Answer, Verdict, say_lines};
+use quorate_terminal::figures::span;
+use quorate_terminal::paint::Paint;
+use quorate_terminal::table::{aligned, row};
 
 /// Shows who holds a lock, and who waits for it
 #[derive(Args, Debug)]

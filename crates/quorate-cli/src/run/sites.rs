@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::seen::{millis, site_numbers};
 use super::{ANSWERS, Connect, block_on};
-use crate::answer::{Answer, Verdict, say_lines};
-use crate::figures::span;
-use crate::paint::Paint;
-use crate::table::{aligned, row};
+use quorate_terminal::answer::{Answer, Verdict, say_lines};
+use quorate_terminal::figures::span;
+use quorate_terminal::paint::Paint;
+use quorate_terminal::table::{aligned, row};
 
 /// Shows how the sites are, and who hears whom
 #[derive(Args, Debug)]

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::signals::Signals;
 use super::{ANSWERS, PORT, block_on};
-use crate::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 
 /// Runs a whole cluster in this process, to try things out
 #[derive(Args, Debug)]

@@ -9,7 +9,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::seen::{Seen, silent_line};
 use super::signals::Signals;
 use super::{Connect, block_on};
-use crate::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 
 /// How often the sites are asked.
 const PERIOD: Duration = Duration::from_secs(1);

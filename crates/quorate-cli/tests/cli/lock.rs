@@ -64,7 +64,7 @@ fn a_refusal_names_the_holder() {
 #[test]
 fn the_command_sees_its_grant_and_nothing_inherited() {
     let sites = Sites::start(1);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+    let mut command = Command::new(crate::PROGRAM);
     command.args(["lock", "deploy/web", "--", "env"]);
     command.env("QUORATE_CONNECT", &sites.addresses[0]);
     for name in ["NAME", "FENCE", "GROUP", "ROLE", "UNITS", "VALID_UNTIL"] {
@@ -85,7 +85,7 @@ fn the_command_sees_its_grant_and_nothing_inherited() {
 #[test]
 fn the_command_has_our_input() {
     let sites = Sites::start(1);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+    let mut command = Command::new(crate::PROGRAM);
     command.args(["lock", "deploy", "--connect", &sites.addresses[0], "--", "cat"]);
     let mut child = piped(&mut command).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"one\ntwo\n").unwrap();
@@ -128,7 +128,7 @@ fn who_gives_up_waiting_leaves_the_queue() {
 #[test]
 fn locks_can_be_nested() {
     let sites = Sites::start(3);
-    let inner = [env!("CARGO_BIN_EXE_quorate"), "lock", "b", "--connect", &sites.addresses[1]];
+    let inner = [crate::PROGRAM, "lock", "b", "--connect", &sites.addresses[1]];
     let more = [&["--"], &inner[..], &["--", "sh", "-c", "echo $QUORATE_NAME; exit 3"]].concat();
     let done = sites.run(1, "lock a", &more);
     assert_eq!((done.code, done.out.as_str()), (Some(3), "b\n"), "{}", done.err);

@@ -13,7 +13,7 @@ use crate::tools::{file, quorate, quorate_with};
 #[test]
 fn a_cluster_is_up_with_one_command() {
     let port = free_port();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+    let mut command = Command::new(crate::PROGRAM);
     command.args(["up", "--sites", "1", "--lease", "1s", "--port", &port.to_string()]);
     let mut up = Running::start(piped(&mut command));
     let line = up.line();
@@ -81,7 +81,7 @@ fn certificates_let_in_those_who_have_them() {
     let sites = Sites::start_tls(3, ours.path());
     assert_eq!(sites.run(1, "lock deploy -- echo inside", &[]).out, "inside\n");
     let try_with = |flags: &[String]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+        let mut command = Command::new(crate::PROGRAM);
         command.args(["lock", "deploy", "--no-wait", "--connect", &sites.addresses[0]]);
         command.args(flags).args(["--", "echo", "inside"]).stdin(Stdio::null());
         Running::start(piped(&mut command)).finish()

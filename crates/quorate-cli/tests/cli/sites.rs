@@ -100,7 +100,7 @@ impl Sites {
     pub(crate) fn restart(&mut self, site: usize) {
         let config = self.file(&format!("site-{site}.toml"));
         let log = File::options().create(true).append(true).open(self.log(site));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+        let mut command = Command::new(crate::PROGRAM);
         command.args(["serve", "--config"]).arg(config).stderr(log.expect("it can be made"));
         self.processes[site - 1] = Some(Running::start(command));
     }
@@ -143,7 +143,7 @@ impl Sites {
 
     /// `quorate` with these arguments, at a site.
     fn command(&self, site: usize, line: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+        let mut command = Command::new(crate::PROGRAM);
         let mut words = line.split_whitespace();
         command.args(words.next()).args(["--connect", &self.addresses[site - 1]]);
         command.args(&self.tls).args(words).args(more);

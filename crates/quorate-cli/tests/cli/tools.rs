@@ -1,4 +1,4 @@
-//! Runs the real command.
+//! Runs the real program.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,11 +20,6 @@ impl Done {
         serde_json::from_str(&self.out).expect("the answer is JSON")
     }
 
-    /// The answer, one JSON object a line.
-    pub(crate) fn json_lines(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
-    }
-
     /// Fails unless it was refused as bad input, in words that contain all of these.
     #[track_caller]
     pub(crate) fn refused(&self, words: &[&str]) {
@@ -35,14 +30,14 @@ impl Done {
     }
 }
 
-/// Runs `quorate` with these arguments, parted by spaces.
+/// Runs the program with these arguments, parted by spaces.
 pub(crate) fn quorate(line: &str) -> Done {
     quorate_with(line, &[])
 }
 
 /// The same, with more arguments that may contain spaces.
 pub(crate) fn quorate_with(line: &str, more: &[&str]) -> Done {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quorate"));
+    let mut command = Command::new(crate::PROGRAM);
     let output = command.args(line.split_whitespace()).args(more).output();
     let output = output.expect("the command was built");
     let text = |bytes| String::from_utf8(bytes).expect("it speaks UTF-8");

@@ -13,7 +13,7 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::getppid;
 
-use crate::answer::{Answer, Failure, Verdict};
+use quorate_terminal::answer::{Answer, Failure, Verdict};
 
 /// The name it goes by on the command line; nobody else uses it.
 pub(crate) const CHILD: &str = "run-under-lock";

@@ -20,8 +20,8 @@ use tokio::time::{sleep, timeout};
 use super::child::CHILD;
 use super::claim::Share;
 use super::terminal::Lent;
-use crate::answer::{Answer, Failure, Verdict, say_lines};
 use crate::run::signals::{self, Signals};
+use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 
 /// For how long our site may take to hear that we have left.
 const FAREWELL: Duration = Duration::from_secs(2);

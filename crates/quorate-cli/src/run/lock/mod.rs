@@ -22,7 +22,7 @@ use hold::Hold;
 use super::seen::{Seen, silent_line};
 use super::signals::{self, Signals};
 use super::{Connect, block_on, own_card};
-use crate::answer::{Answer, Failure, Verdict};
+use quorate_terminal::answer::{Answer, Failure, Verdict};
 
 /// For how long the first connection is tried, if we may wait.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -1,0 +1,227 @@
+//! `quorate check`: every schedule of a small cluster.
+
+use std::net::{TcpListener, ToSocketAddrs};
+use std::num::NonZeroUsize;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use quorate_check::{Limits, Report, Space, Trace, check, explore};
+use quorate_laboratory::visit;
+use quorate_quorum::{SiteId, SiteSet};
+use quorate_sim::{Breach, Subject, Visitor, properties};
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, ClusterArgs};
+use crate::faults::FaultArgs;
+use crate::hush::hushed;
+use quorate_terminal::answer::{Answer, Failure, Verdict, say};
+use quorate_terminal::figures::{grouped, per_second};
+use quorate_terminal::paint::Paint;
+use quorate_terminal::progress::{Goal, shown};
+
+/// Tries every schedule of a small cluster: whatever can happen next, happens
+///
+/// A search that is clean and complete is a proof for this cluster and this number of claims. If a
+/// property breaks, the shortest schedule that breaks it is shown, unless it takes too many states
+/// to find.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Check {
+    /// Which protocol, such as `mutex`
+    protocol: String,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    /// Ends the search, incomplete, after so many states
+    #[arg(long, value_name = "M")]
+    max_states: Option<usize>,
+    /// How many threads search
+    #[arg(long, value_name = "N", default_value = "2")]
+    threads: NonZeroUsize,
+    /// In which order a channel delivers: `fifo`, or `any` with --option unordered=on
+    #[arg(long, default_value = "fifo")]
+    order: String,
+    #[command(flatten)]
+    faults: FaultArgs,
+    /// The sites that may crash, as in 4,5; all of them if nothing is said
+    #[arg(long, value_name = "SITES", value_delimiter = ',')]
+    mortal: Vec<NonZeroUsize>,
+    /// Shows the states in a browser instead, until interrupted
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "localhost:3000")]
+    #[arg(conflicts_with = "json")]
+    explore: Option<String>,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate check mutex
+  quorate check mutex --sites 3 --requests 2,1,0 --gives-up 1
+  quorate check mutex --option undo=E1    the paper as printed: see it break
+  quorate check mutex --site --budget lose=1    any one session may be lost
+  quorate check pool --claims '2 of 2; 1 of 2'    sites 1 and 3 claim both units, site 2 one
+  quorate check maekawa --sites 4    a baseline of the literature; docs/lab.md lists them
+
+Exit status: 0 clean and complete, 1 a property broke, 2 bad input, 3 not complete.";
+
+impl Check {
+    /// Runs the search and says what it found.
+    pub(crate) fn run(&self) -> Answer {
+        visit(&self.protocol, &self.cluster.options, Start(self))?
+    }
+
+    /// The sites that may crash; `None` if all of them.
+    fn mortal(&self, sites: usize) -> Result<Option<SiteSet>, String> {
+        if let Some(site) = self.mortal.iter().find(|site| site.get() > sites) {
+            return Err(format!("--mortal: there is no site {site}; expected 1 to {sites}"));
+        }
+        let mortal = self.mortal.iter().map(|site| SiteId::new(site.get() - 1));
+        Ok((!self.mortal.is_empty()).then(|| mortal.collect()))
+    }
+
+    fn limits(&self) -> Limits {
+        let max_states = self.max_states.unwrap_or(usize::MAX);
+        Limits { max_states, threads: self.threads.get(), ..Limits::default() }
+    }
+}
+
+/// A search whose protocol is still to come.
+struct Start<'a>(&'a Check);
+
+impl Visitor for Start<'_> {
+    type Output = Answer;
+
+    fn visit<P: Subject>(self, options: P::Options) -> Answer {
+        let args = self.0;
+        if !args.cluster.site && args.faults.needs_sessions::<P>() {
+            let flag = args.faults.given().unwrap_or("--budget");
+            return Err(format!("{flag}: only sessions can end; expected --site too").into());
+        }
+        let (cluster, quorums, claims) = args.cluster.resolve::<P>(3, 1)?;
+        let space = Space::<P> {
+            quorums,
+            options,
+            claims,
+            requests: cluster.requests.clone(),
+            gives_up: cluster.gives_up(),
+            faults: args.cluster.site.then(|| args.faults.faults()),
+            slips: args.faults.slips::<P>(args.cluster.site)?,
+            order: args.faults.order::<P>(&args.order, args.cluster.site)?,
+            mortal: args.mortal(cluster.requests.len())?,
+        };
+        Search { args, cluster: &cluster }.run(&space)
+    }
+}
+
+/// A search of one space.
+struct Search<'a> {
+    args: &'a Check,
+    cluster: &'a Cluster,
+}
+
+impl Search<'_> {
+    fn run<P: Subject>(&self, space: &Space<P>) -> Answer {
+        if let Some(address) = &self.args.explore {
+            return serve(space, address);
+        }
+        let limits = self.args.limits();
+        let visited = limits.visited.clone();
+        let start = Instant::now();
+        let states = move || visited.load(Ordering::Relaxed) as u64;
+        let search = || hushed(|| check(space, &limits));
+        let report = shown(Goal::Unknown, "states", states, search);
+        if self.args.json {
+            say(&format!("{}\n", self.json(&report)))?;
+        } else {
+            say(&self.text::<P>(&report, start.elapsed()))?;
+        }
+        Ok(match report {
+            Report { violation: Some(_), .. } => Verdict::Broken,
+            Report { complete: true, .. } => Verdict::Clean,
+            Report { complete: false, .. } => Verdict::Incomplete,
+        })
+    }
+
+    fn json(&self, report: &Report) -> Value {
+        let violation = |(breach, trace): &(Breach, Trace)| {
+            json!({
+                "property": breach.property,
+                "what": breach.what,
+                "steps": trace.actions.len(),
+                "shortest": trace.is_shortest,
+                "trace": lines(trace).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "protocol": self.args.protocol,
+            "sites": self.cluster.n(),
+            "quorum": self.cluster.quorum(),
+            "requests": self.cluster.requests,
+            "options": self.cluster.options(),
+            "gives_up": self.cluster.gives_up(),
+            "site": self.args.cluster.site,
+            "budget": self.args.faults.json(),
+            "order": self.args.order,
+            "states": report.states,
+            "depth": report.depth,
+            "complete": report.complete,
+            "violations": report.violation.iter().map(violation).collect::<Vec<_>>(),
+        })
+    }
+
+    fn text<P: Subject>(&self, report: &Report, taken: Duration) -> String {
+        let paint = Paint::for_stdout();
+        let what = paint.strong(&self.cluster.describe(&self.args.protocol));
+        let requests: Vec<_> = self.cluster.requests.iter().map(ToString::to_string).collect();
+        let mut text = vec![format!("{what}, requests {}", requests.join(",")), String::new()];
+        match &report.violation {
+            Some((breach, trace)) => text.extend(violation(paint, breach, trace)),
+            None => {
+                let held = |property| format!("  {property:<13}{}", paint.good("holds"));
+                text.extend(properties::<P>().map(held));
+            }
+        }
+        let found = match (&report.violation, report.complete) {
+            (Some(_), _) => "stopped at the first violation",
+            (None, true) => "complete: these are all there are",
+            (None, false) => "not complete: stopped at --max-states",
+        };
+        let (states, depth) = (report.states as u64, report.depth);
+        text.push(format!("\n{} states, {depth} deep, {found}", grouped(states)));
+        text.push(paint.faint(&per_second(taken, &[(states, "states")])));
+        text.join("\n") + "\n"
+    }
+}
+
+/// How many lines are shown of a schedule that is not the shortest, and may have thousands.
+const LAST: usize = 40;
+
+fn violation(paint: Paint, breach: &Breach, trace: &Trace) -> Vec<String> {
+    let steps = trace.actions.len();
+    let skipped = if trace.is_shortest { 0 } else { trace.lines.len().saturating_sub(LAST) };
+    let which = if trace.is_shortest { "The shortest" } else { "A" };
+    let end = if skipped > 0 { "; it ends so, and --json has all of it" } else { "" };
+    let mut text = vec![
+        format!("{} {breach}", paint.bad("broken:")),
+        format!("{which} schedule that breaks it, {steps} steps{end}:\n"),
+    ];
+    text.extend(lines(trace).skip(skipped).map(|line| format!("  {line}")));
+    text
+}
+
+/// The lines of a trace, indented as in scripts.
+fn lines(trace: &Trace) -> impl Iterator<Item = String> + '_ {
+    trace.lines.iter().map(|(depth, line)| format!("{:width$}{line}", "", width = 2 * depth))
+}
+
+fn serve<P: Subject>(space: &Space<P>, address: &str) -> Answer {
+    let refused = |error: std::io::Error| Failure::Input(format!("--explore {address}: {error}"));
+    let found: Vec<_> = address.to_socket_addrs().map_err(refused)?.collect();
+    // Tried here, because the explorer itself panics if it cannot listen.
+    TcpListener::bind(&found[..]).map_err(refused)?;
+    say(&format!("open http://{address}/ in a browser; Ctrl-C ends it\n"))?;
+    hushed(|| explore(space, address));
+    Ok(Verdict::Clean)
+}

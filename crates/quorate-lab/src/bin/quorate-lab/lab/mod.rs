@@ -1,0 +1,156 @@
+//! `quorate lab`: experiments.
+
+mod outcome;
+mod page;
+mod report;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clap::{Args, Subcommand};
+use quorate_laboratory::{BASELINES, EXPERIMENTS, Experiment, Settings};
+
+use self::outcome::{Outcome, counts};
+use crate::hush::hushed;
+use crate::place::Place;
+use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::paint::Paint;
+use quorate_terminal::progress::{Goal, told};
+use quorate_terminal::table::{aligned, row};
+
+/// Makes experiments.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Lab {
+    /// Names the experiments, and the protocols to compare ours with
+    List,
+    Run(Run),
+}
+
+/// Makes experiments: the claim, its condition, what was measured, and whether they agree
+///
+/// `holds` is said of equal figures, or of one within a bound; `differs` of figures that are not
+/// the same; `refuted` of a bound that was broken. The same seed gives the same answer.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "a command's flags are switches")]
+pub(crate) struct Run {
+    /// Which experiments, as `quorate lab list` names them, or `all`
+    #[arg(value_name = "EXPERIMENT", required = true)]
+    experiments: Vec<String>,
+    /// Decides what is left to chance
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only small clusters
+    #[arg(long)]
+    quick: bool,
+    /// Also how fast this machine simulates: rows that are never twice the same
+    #[arg(long)]
+    clock: bool,
+    /// Answers in JSON, one row a line
+    #[arg(long)]
+    json: bool,
+    /// Answers as comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Writes a page with tables and figures into this file; rows are then told only with --json
+    /// or --csv
+    #[arg(long, value_name = "FILE", conflicts_with = "clock")]
+    html: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate lab run handover
+  quorate lab run table1 handover --quick
+  quorate lab run all --csv > all.csv
+  quorate lab run all --html report.html
+
+Exit status: 0 the experiments were made, whatever came of them, 2 bad input.";
+
+/// Stands for every experiment.
+const ALL: &str = "all";
+
+impl Lab {
+    /// Does what is asked for.
+    pub(crate) fn run(&self) -> Answer {
+        match self {
+            Lab::List => list(),
+            Lab::Run(run) => run.run(),
+        }
+    }
+}
+
+fn list() -> Answer {
+    let experiments = EXPERIMENTS.map(|Experiment { name, about, .. }| row([name, about]));
+    let mut lines = aligned(&experiments);
+    lines.push(format!("\nbaselines, for `check` and `sim`: {}", BASELINES.join(", ")));
+    say_lines(&lines)?;
+    Ok(Verdict::Clean)
+}
+
+impl Run {
+    fn run(&self) -> Answer {
+        let chosen = self.chosen()?;
+        let place = self.html.as_deref().map(Place::new).transpose()?;
+        let outcomes = self.make(&chosen);
+        if let Some(place) = &place {
+            place.write(&page::page(&outcomes, self.seed, &self.command(&chosen)))?;
+        }
+        say_lines(&match (self.json, self.csv, &self.html) {
+            (true, ..) => report::json(&outcomes),
+            (_, true, _) => report::csv(&outcomes),
+            (.., Some(file)) => vec![format!("{}; the page is {file}", counts(&outcomes))],
+            _ => report::text(&outcomes, Paint::for_stdout()),
+        })?;
+        Ok(Verdict::Clean)
+    }
+
+    /// Makes the experiments, and says meanwhile which one is being made.
+    fn make(&self, chosen: &[Experiment]) -> Vec<Outcome> {
+        let settings = Settings { seed: self.seed, quick: self.quick, clock: self.clock };
+        let (made, now) = (AtomicU64::new(0), Mutex::new(""));
+        let name = || now.lock().map_or("", |name| *name);
+        let one = |experiment: &Experiment| {
+            if let Ok(mut name) = now.lock() {
+                *name = experiment.name;
+            }
+            let outcome = Outcome::of(*experiment, settings);
+            made.fetch_add(1, Ordering::Relaxed);
+            outcome
+        };
+        told(
+            Goal::Uneven(chosen.len() as u64),
+            || format!("experiments, now {}", name()),
+            || made.load(Ordering::Relaxed),
+            || hushed(|| chosen.iter().map(one).collect()),
+        )
+    }
+
+    /// The command that makes the same again.
+    fn command(&self, chosen: &[Experiment]) -> String {
+        let names: Vec<&str> = match chosen.len() {
+            all if all == EXPERIMENTS.len() => vec![ALL],
+            _ => chosen.iter().map(|experiment| experiment.name).collect(),
+        };
+        let quick = if self.quick { " --quick" } else { "" };
+        format!("quorate lab run {}{quick} --seed {}", names.join(" "), self.seed)
+    }
+
+    /// The experiments that are named, each once.
+    fn chosen(&self) -> Result<Vec<Experiment>, Failure> {
+        let mut chosen: Vec<Experiment> = Vec::new();
+        for name in &self.experiments {
+            let meant = |known: &Experiment| name == ALL || known.name == name;
+            if !EXPERIMENTS.iter().any(meant) {
+                let known = EXPERIMENTS.map(|experiment| experiment.name).join(", ");
+                return Err(format!("unknown experiment `{name}`; known: {known}, or {ALL}").into());
+            }
+            for experiment in EXPERIMENTS.into_iter().filter(meant) {
+                if chosen.iter().all(|before| before.name != experiment.name) {
+                    chosen.push(experiment);
+                }
+            }
+        }
+        Ok(chosen)
+    }
+}

@@ -1,0 +1,64 @@
+//! The laboratory: locks in virtual time, in a search of every schedule, and in experiments.
+
+mod check;
+mod cluster;
+mod faults;
+mod html;
+mod hush;
+mod lab;
+mod place;
+mod quorum;
+mod sim;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use quorate_terminal::shell;
+
+/// The laboratory of quorate: simulate its locks, check every schedule, measure what papers claim
+#[derive(Debug, Parser)]
+#[command(name = "quorate-lab", version, max_term_width = 100, after_help = EXAMPLES)]
+struct QuorateLab {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a cluster in virtual time: by a script, or as a seed decides
+    #[command(subcommand)]
+    Sim(sim::Sim),
+    Check(Box<check::Check>),
+    /// Run experiments: what papers claim, and what was measured
+    #[command(subcommand)]
+    Lab(lab::Lab),
+    /// Measure, compare and choose quorum systems
+    #[command(subcommand)]
+    Quorum(quorum::Quorum),
+    Completions(shell::Completions),
+    Man(shell::Man),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate sim demo                   watch three of five sites share a lock
+  quorate sim random --runs 10000    ten thousand other histories, and what they cost
+  quorate check mutex                every history of three sites
+  quorate lab list                   the experiments
+
+`quorate sim`, `check`, `lab`, and `quorum compare`, `check`, `suggest` and `measure` run this
+program, where it stands beside `quorate` or on PATH.
+
+Exit status: 0 all fine, 1 a property broke, 2 bad input, 3 the search was not complete.";
+
+fn main() -> ExitCode {
+    let answer = match QuorateLab::parse().command {
+        Command::Sim(sim) => sim.run(),
+        Command::Check(check) => check.run(),
+        Command::Lab(lab) => lab.run(),
+        Command::Quorum(quorum) => quorum.run(),
+        Command::Completions(completions) => completions.run(QuorateLab::command()),
+        Command::Man(man) => man.run(QuorateLab::command()),
+    };
+    quorate_terminal::answer::exit("quorate-lab", answer)
+}

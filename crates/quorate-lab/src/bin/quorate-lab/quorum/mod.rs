@@ -1,0 +1,36 @@
+//! `quorate quorum`: quorum systems, what they are worth, and which to take.
+
+mod check;
+mod compare;
+mod draw;
+mod figures;
+mod input;
+mod measure;
+mod page;
+mod pool;
+mod suggest;
+
+use clap::Subcommand;
+use quorate_terminal::answer::Answer;
+
+/// Measures, compares and checks quorum systems.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Quorum {
+    #[command(alias = "show")]
+    Measure(measure::Measure),
+    Compare(compare::Compare),
+    Check(check::Check),
+    Suggest(suggest::Suggest),
+}
+
+impl Quorum {
+    /// Shows what was asked for.
+    pub(crate) fn run(&self) -> Answer {
+        match self {
+            Quorum::Measure(measure) => measure.run(),
+            Quorum::Compare(compare) => compare.run(),
+            Quorum::Check(check) => check.run(),
+            Quorum::Suggest(suggest) => suggest.run(),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `quorate sim script`: histories that somebody wrote.
+
+use std::fs;
+use std::io;
+
+use clap::Args;
+use quorate_laboratory::{All, Steps};
+use quorate_quorum::SiteId;
+use quorate_sim::script::{Line, Report, Script as Story, ScriptError, bless_with};
+use serde_json::{Value, json};
+
+use crate::html;
+use crate::hush::hushed;
+use crate::place::Place;
+use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
+use quorate_terminal::figures::counted;
+use quorate_terminal::paint::Paint;
+
+/// Runs scripts: stories told line by line, with what must happen below every line.
+///
+/// A script ends at the first line that did not go as written, or where a property breaks that is
+/// not expected to. The syntax is in docs/scenarios.md.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Script {
+    /// The scripts
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    /// Shows every line of the run
+    #[arg(long)]
+    trace: bool,
+    /// Writes what happened into the files, below each command
+    #[arg(long, conflicts_with_all = ["trace", "json"])]
+    bless: bool,
+    /// Answers in JSON: one event a line, and a summary after each file
+    #[arg(long)]
+    json: bool,
+    /// Draws the run of one script into this file: sites as lines, messages as arrows
+    #[arg(long, value_name = "OUT", conflicts_with = "bless")]
+    svg: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quorate sim script scenarios/mutex/hand_over.txt --trace
+  quorate sim script scenarios/mutex/*.txt
+  quorate sim script --bless my_story.txt
+  quorate sim script scenarios/mutex/hand_over.txt --svg hand_over.svg
+
+Exit status: 0 all went as written, 1 something did not, 2 a file cannot be understood.";
+
+impl Script {
+    /// Runs all files, also after one has failed, and says what came of each.
+    pub(crate) fn run(&self) -> Answer {
+        if let (Some(_), [_, _, ..]) = (&self.svg, &self.files[..]) {
+            let why = format!("--svg draws one script, not {}", self.files.len());
+            return Err(why.into());
+        }
+        let place = self.svg.as_deref().map(Place::new).transpose()?;
+        let mut worst = Verdict::Clean;
+        let mut changed = 0;
+        for file in &self.files {
+            let told = match fs::read_to_string(file) {
+                Ok(text) if self.bless => Self::bless(file, &text, &mut changed)?,
+                Ok(text) => self.tell(file, &text, place.as_ref())?,
+                Err(error) => self.unreadable(file, &error)?,
+            };
+            worst = worst.max(told);
+        }
+        if self.bless {
+            say(&match changed {
+                0 => format!("no trace changed, of {}\n", self.files.len()),
+                _ => format!("{changed} of {} traces changed\n", self.files.len()),
+            })?;
+        }
+        Ok(worst)
+    }
+
+    fn unreadable(&self, file: &str, error: &io::Error) -> Answer {
+        eprintln!("{file}: {error}");
+        if self.json {
+            let error = error.to_string();
+            let summary = json!({ "summary": file, "result": "bad input", "error": error });
+            say(&format!("{summary}\n"))?;
+        }
+        Ok(Verdict::BadInput)
+    }
+
+    fn tell(&self, file: &str, text: &str, place: Option<&Place>) -> Answer {
+        let (mut shown, mut film) = (Vec::new(), None);
+        let told = hushed(|| {
+            let story = Story::parse_with(All, text)?;
+            let film = film.insert(Steps::new(story.cluster().n));
+            story.watch(|line| shown.push(line.clone()), film)
+        });
+        if let (Some(place), Some(film)) = (place, film) {
+            place.write(&html::alone(&film.develop().svg()))?;
+        }
+        if self.json {
+            let events = shown.iter().map(|line| event(file, line));
+            let all = events.chain([summary(file, &told)]).map(|value| value.to_string());
+            say_lines(&all.collect::<Vec<_>>())?;
+        } else if self.trace {
+            say_lines(&shown.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+        }
+        match told {
+            Ok(_) if self.json => Ok(Verdict::Clean),
+            Ok(report) => {
+                let width = self.files.iter().map(String::len).max().unwrap_or_default();
+                let ok = Paint::for_stdout().good("ok");
+                say(&format!("{ok} {file:<width$}  {}\n", outcome(&report)))?;
+                Ok(Verdict::Clean)
+            }
+            Err(error) => Ok(blame(file, &error)),
+        }
+    }
+
+    fn bless(file: &str, text: &str, changed: &mut usize) -> Answer {
+        match hushed(|| bless_with(All, text)) {
+            Ok(blessed) if blessed == text => Ok(Verdict::Clean),
+            Ok(blessed) => {
+                let failed = |error| Failure::Input(format!("{file}: {error}"));
+                fs::write(file, blessed).map_err(failed)?;
+                *changed += 1;
+                say(&format!("changed {file}\n"))?;
+                Ok(Verdict::Clean)
+            }
+            Err(error) => Ok(blame(file, &error)),
+        }
+    }
+}
+
+/// Says what is wrong with a script, and where.
+fn blame(file: &str, error: &ScriptError) -> Verdict {
+    eprintln!("{file}:{}: {}", error.line, error.fault);
+    if error.is_bad_input() { Verdict::BadInput } else { Verdict::Broken }
+}
+
+/// What a script came to, for people.
+fn outcome(report: &Report) -> String {
+    let messages = counted(report.tally.messages_total(), "message", "messages");
+    let entries = counted(report.tally.served, "entry", "entries");
+    let broken = report.broken.as_ref();
+    let broken = broken.map(|(_, breach)| format!(", {} broken as expected", breach.property));
+    format!("{messages}, {entries}{}", broken.unwrap_or_default())
+}
+
+/// One line of a run, for machines.
+fn event(file: &str, line: &Line) -> Value {
+    let number = |site: Option<SiteId>| site.map(|site| site.index() + 1);
+    json!({
+        "file": file,
+        "line": line.number,
+        "depth": line.depth,
+        "event": line.word,
+        "text": line.text,
+        "site": number(line.site),
+        "peer": number(line.peer),
+        "kind": line.kind,
+    })
+}
+
+/// What a script came to, for machines.
+fn summary(file: &str, told: &Result<Report, ScriptError>) -> Value {
+    match told {
+        Ok(report) => json!({
+            "summary": file,
+            "result": "ok",
+            "messages": report.tally.messages_total(),
+            "messages_by_kind": report.tally.messages,
+            "entries": report.tally.served,
+            "broken": report.broken.as_ref().map(|(line, breach)| json!({
+                "line": line,
+                "property": breach.property,
+                "what": breach.what,
+            })),
+        }),
+        Err(error) => json!({
+            "summary": file,
+            "result": if error.is_bad_input() { "bad input" } else { "failed" },
+            "line": error.line,
+            "error": error.fault.to_string(),
+        }),
+    }
+}

@@ -1,0 +1,126 @@
+//! `quorate sim random --site`: clusters of whole sites.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use quorate_laboratory::BASELINES;
+use quorate_protocol::mutex::Mutex;
+use quorate_sim::cluster::{Chronicle, Outcome, Plan, Tally, run};
+use quorate_sim::{Unwatched, site_settings};
+
+use super::random::Random;
+use super::sweep::{Counts, Sum, each_seed};
+use super::whole_report::WholeReport;
+use crate::cluster::Cluster;
+use crate::hush::hushed;
+use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
+use quorate_terminal::paint::Paint;
+use quorate_terminal::progress::{Goal, shown};
+
+/// Runs of whole sites that are going to be made.
+pub(super) struct Whole<'a> {
+    args: &'a Random,
+    cluster: Cluster,
+    plan: Plan,
+}
+
+/// What many runs of whole sites came to.
+pub(super) type WholeSum = Sum<Tally>;
+
+impl Counts for Tally {
+    fn add(&mut self, other: &Self) {
+        Tally::add(self, other);
+    }
+}
+
+impl<'a> Whole<'a> {
+    /// The runs that are asked for.
+    ///
+    /// # Errors
+    ///
+    /// A flag that whole sites know nothing of, or something that does not exist.
+    pub(super) fn new(args: &'a Random) -> Result<Self, Failure> {
+        let faults = args.faults.parse()?;
+        refuse_strangers(args)?;
+        if BASELINES.contains(&args.protocol.as_str()) {
+            let why = format!("--site: whole sites run no {}; leave --site out", args.protocol);
+            return Err(why.into());
+        }
+        let (wants, settings) = site_settings(&args.protocol, &args.cluster.options)?;
+        let (cluster, quorums, _) = args.cluster.resolve::<Mutex>(5, 0)?;
+        let plan = Plan { faults, wants, settings, ..Plan::new(quorums) };
+        Ok(Self { args, cluster, plan })
+    }
+
+    /// Makes the runs and says what came of them.
+    pub(super) fn run(&self) -> Answer {
+        hushed(|| if self.args.trace { self.trace() } else { self.count() })
+    }
+
+    /// One run, event by event.
+    fn trace(&self) -> Answer {
+        let (mut chronicle, mut sum) = (Chronicle::default(), WholeSum::default());
+        note(&mut sum, self.args.seed, run(&self.plan, self.args.seed, &mut chronicle));
+        let report = WholeReport { args: self.args, cluster: &self.cluster, sum: &sum };
+        if self.args.json {
+            say(&format!("{}\n", report.json(&chronicle.0)))?;
+        } else {
+            let paint = Paint::for_stdout();
+            say_lines(&[report.title(paint)])?;
+            say_lines(&chronicle.0)?;
+            say(&format!("\n{}\n", report.verdict(paint)))?;
+        }
+        Ok(verdict(&sum))
+    }
+
+    /// Many runs, and their figures.
+    fn count(&self) -> Answer {
+        let (started, runs, start) = (AtomicU64::new(0), self.args.runs(), Instant::now());
+        let progress = || started.load(Ordering::Relaxed).min(runs);
+        let one = |sum: &mut WholeSum, seed| note(sum, seed, run(&self.plan, seed, &mut Unwatched));
+        let sum = shown(Goal::Of(runs), "runs", progress, || {
+            each_seed((self.args.seed, runs), self.args.threads, &started, one, WholeSum::join)
+        });
+        let report = WholeReport { args: self.args, cluster: &self.cluster, sum: &sum };
+        if self.args.json {
+            let mut chronicle = Chronicle::default();
+            if let Some(flaw) = &sum.first {
+                run(&self.plan, flaw.seed, &mut chronicle);
+            }
+            say(&format!("{}\n", report.json(&chronicle.0)))?;
+        } else {
+            say(&report.text(start.elapsed()))?;
+        }
+        Ok(verdict(&sum))
+    }
+}
+
+/// The seed decides what these flags would say.
+fn refuse_strangers(args: &Random) -> Result<(), Failure> {
+    let drawn = [
+        ("--delay", args.delay != "exponential"),
+        ("--skew", args.skew),
+        ("--think", args.think.to_string() != "..10"),
+        ("--inside", args.inside.to_string() != "..3"),
+        ("--requests", args.cluster.requests.is_some()),
+        ("--claims", args.cluster.claims.is_some()),
+        ("--gives-up", args.cluster.gives_up > 0),
+        ("--verbose", args.verbose),
+        ("--ascii", args.ascii),
+    ];
+    match drawn.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => {
+            let why = "in runs of whole sites the seed decides that; leave it out, or --site";
+            Err(format!("{flag}: {why}").into())
+        }
+        None => Ok(()),
+    }
+}
+
+fn note(sum: &mut WholeSum, seed: u64, outcome: Outcome) {
+    sum.note(seed, &outcome.tally, outcome.breach);
+}
+
+fn verdict(sum: &WholeSum) -> Verdict {
+    if sum.first.is_some() { Verdict::Broken } else { Verdict::Clean }
+}

@@ -1,0 +1,23 @@
+//! The program `quorate-lab` as a shell sees it: what it prints, and how it exits.
+
+mod baselines;
+mod boxes;
+mod browser;
+mod check;
+mod lab;
+mod quorum;
+mod random;
+mod report;
+mod script;
+#[path = "../../../quorate-cli/tests/cli/tools.rs"]
+mod tools;
+mod trace;
+mod whole;
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_quorate-lab");
+
+/// An answer of one JSON object a line.
+fn json_lines(done: &tools::Done) -> Vec<serde_json::Value> {
+    done.out.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+}
