@@ -3,7 +3,7 @@
 //! One iteration gives a lock back and takes it again: three messages between two sites, and as
 //! many of a site to itself. Names are visited in an order that no cache can guess.
 
-#[path = "../tests/site/net.rs"]
+#[path = "../tests/all/site/net.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod net;
 

@@ -1,7 +1,7 @@
 //! What locks cost in memory: those that are held, those that are waited for, and those that
 //! nobody uses. One test, because all threads of a process share the count.
 
-#[path = "site/net.rs"]
+#[path = "all/site/net.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod net;
 

@@ -1,6 +1,6 @@
 //! Every word survives the way to bytes and back; no bytes do any harm.
 
-#[path = "../../quorate-site/tests/site/net.rs"]
+#[path = "../../quorate-site/tests/all/site/net.rs"]
 #[allow(dead_code, reason = "the tests of sites use the rest")]
 mod net;
 

@@ -1,6 +1,6 @@
 //! Tests: one name, two kinds of lock, and pools.
 
-#[path = "../../tests/site/net.rs"]
+#[path = "../../tests/all/site/net.rs"]
 #[allow(dead_code, reason = "the tests outside use the rest")]
 mod net;
 

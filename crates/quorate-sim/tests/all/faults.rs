@@ -1,11 +1,8 @@
 //! Random runs of the mutex in which sessions end and sites crash: the session layer is replaced by
 //! its contract, everything above it is the production code.
 
-mod chronicle;
-mod plans;
-
-use chronicle::Chronicle;
-use plans::plan;
+use crate::chronicle::Chronicle;
+use crate::plans::plan;
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::Kind;
 use quorate_sim::random::{Plan, run};

@@ -6,7 +6,7 @@ use quorate_protocol::Fence;
 use quorate_quorum::SiteId;
 use quorate_site::{CallId, Card, Claim, Denial, Effect, Want};
 
-use crate::net::{Net, name};
+use crate::site::net::{Net, name};
 
 const SECOND: Duration = Duration::from_secs(1);
 

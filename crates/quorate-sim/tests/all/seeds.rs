@@ -1,11 +1,9 @@
 //! Random runs of the mutex: what a few thousand schedules must all show, and that a seed is
 //! enough to see one of them again.
 
-mod chronicle;
-
 use std::sync::Arc;
 
-use chronicle::Chronicle;
+use crate::chronicle::Chronicle;
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};

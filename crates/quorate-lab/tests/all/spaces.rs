@@ -56,7 +56,7 @@ fn ricart_agrawala() {
 /// Three requesters and two arbiters: who is no longer first in line must be told.
 #[test]
 fn maekawa() {
-    let listed: Listed = include_str!("../../../quorums/two-arbiters-5.txt").parse().unwrap();
+    let listed: Listed = include_str!("../../../../quorums/two-arbiters-5.txt").parse().unwrap();
     let up = SiteSet::full(listed.n());
     let own = SiteId::all(listed.n()).map(|site| listed.pick_for(site, &up));
     let shape = Shape::Listed(own.collect());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_protocol::Tick;
 use quorate_site::{CallId, Effect, Loss};
 
-use crate::net::Net;
+use crate::site::net::Net;
 
 const LEASE: Duration = Duration::from_secs(3);
 

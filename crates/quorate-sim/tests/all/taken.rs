@@ -1,7 +1,7 @@
 //! Clusters of whole sites with something taken away: each loss is caught by a seed that is kept.
 //!
 //! A history moves when a site behaves differently, and its seed with it. Then look for others:
-//! `cargo test --release -p quorate-sim --test taken -- --ignored --nocapture`
+//! `cargo test --release -p quorate-sim --test all taken:: -- --ignored --nocapture`
 
 use quorate_quorum::{Kind, build};
 use quorate_sim::cluster::{Forgets, Outcome, Plan, Wants, run};

@@ -13,7 +13,7 @@ use quorate_sim::{Claims, Unwatched};
 
 /// The paper's figure 3.
 fn figure_3() -> Arc<dyn QuorumSystem> {
-    let text = include_str!("../../../quorums/plane-13.txt");
+    let text = include_str!("../../../../quorums/plane-13.txt");
     Arc::new(text.parse::<Listed>().unwrap())
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_site::session::Packet;
 use quorate_site::{CallId, Group, Said, Want};
 
-use crate::net::Net;
+use crate::site::net::Net;
 
 fn sent(net: &Net, n: usize) -> u64 {
     (0..n).map(|site| net.site(site).messages_sent()).sum()

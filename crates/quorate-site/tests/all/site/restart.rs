@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use quorate_site::Effect;
 
-use crate::net::Net;
+use crate::site::net::Net;
 
 const LEASE: Duration = Duration::from_secs(3);
 

@@ -6,7 +6,7 @@ use quorate_protocol::Fence;
 use quorate_quorum::SiteId;
 use quorate_site::{Audit, Effect, Loss};
 
-use crate::net::Net;
+use crate::site::net::Net;
 
 const LEASE: Duration = Duration::from_secs(3);
 

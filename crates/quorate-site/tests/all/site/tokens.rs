@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use quorate_site::{CallId, Denial, Effect, Group, Past, Want, token};
 
-use crate::net::{Net, name};
+use crate::site::net::{Net, name};
 
 const LEASE: Duration = Duration::from_secs(3);
 

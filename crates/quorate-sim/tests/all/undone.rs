@@ -1,11 +1,9 @@
 //! What random runs find when a repair that sessions make necessary is undone.
 //!
-//! `cargo test -p quorate-check --test sessions` finds most of them by searching all schedules of
+//! `cargo test -p quorate-check --test all sessions::` finds most of them by searching all schedules of
 //! three sites. The others need five sites, or two faults and a second request.
 
-mod plans;
-
-use plans::{System, plan};
+use crate::plans::{System, plan};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_sim::random::{Plan, Span, T, run};

@@ -17,11 +17,11 @@ fn triangle() -> Arc<dyn QuorumSystem> {
 }
 
 fn everybody() -> Arc<dyn QuorumSystem> {
-    listed(include_str!("../../../quorums/all-3.txt"))
+    listed(include_str!("../../../../quorums/all-3.txt"))
 }
 
 fn two_arbiters() -> Arc<dyn QuorumSystem> {
-    listed(include_str!("../../../quorums/two-arbiters-5.txt"))
+    listed(include_str!("../../../../quorums/two-arbiters-5.txt"))
 }
 
 fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
@@ -64,9 +64,9 @@ fn three_sites_that_all_need_each_other_are_clean() {
 #[test]
 fn four_sites_are_clean() {
     for text in [
-        include_str!("../../../quorums/cycle-4.txt"),
-        include_str!("../../../quorums/hub-4.txt"),
-        include_str!("../../../quorums/wheel-4.txt"),
+        include_str!("../../../../quorums/cycle-4.txt"),
+        include_str!("../../../../quorums/hub-4.txt"),
+        include_str!("../../../../quorums/wheel-4.txt"),
     ] {
         search::<Mutex>(listed(text), Options::default(), &[1; 4], 0).assert_clean();
         search::<Mutex>(listed(text), Options::basic(), &[1; 4], 0).assert_clean();
@@ -133,7 +133,7 @@ fn e4_an_early_release_loses_the_permission() {
 fn e5_a_missing_fail_deadlocks() {
     let space = (everybody(), Options::basic(), &[1, 1, 1][..]);
     assert_breaks(Erratum::E5, space, ("progress", 13));
-    let cycle = listed(include_str!("../../../quorums/cycle-4.txt"));
+    let cycle = listed(include_str!("../../../../quorums/cycle-4.txt"));
     assert_breaks(Erratum::E5, (cycle, Options::basic(), &[1; 4]), ("progress", 11));
 }
 

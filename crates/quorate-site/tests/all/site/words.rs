@@ -6,7 +6,7 @@ use quorate_protocol::Tick;
 use quorate_site::role::Overrun;
 use quorate_site::{Access, Denial, Effect, Got, Group, Role, Want};
 
-use crate::net::Net;
+use crate::site::net::Net;
 
 const LEASE: Duration = Duration::from_secs(3);
 

@@ -1,14 +1,20 @@
-//! The program `quorate-lab` as a shell sees it: what it prints, and how it exits.
+//! The laboratory: its library, and the program `quorate-lab` as a shell sees it.
 
 mod baselines;
+mod blocking;
 mod boxes;
 mod browser;
 mod check;
+mod experiments;
+mod figures;
 mod lab;
 mod quorum;
 mod random;
 mod report;
+mod scenarios;
 mod script;
+mod spaces;
+mod stories;
 #[path = "../../../quorate-cli/tests/cli/tools.rs"]
 mod tools;
 mod trace;

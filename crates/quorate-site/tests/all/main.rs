@@ -1,0 +1,5 @@
+//! Whole sites, their sessions, and their clients in other processes.
+
+mod gate;
+mod session;
+mod site;
