@@ -1,24 +1,24 @@
 //! A simulated cluster as a model for `stateright`.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use quorate_protocol::ClaimId;
 use quorate_quorum::{SiteId, SiteSet};
 use quorate_sim::{
-    Claims, Fault, Faults, Lane, Order, Quorums, Slips, Standpoint, Subject, Unwatched, World, who,
+    AnySetup, AnyWorld, Caller, Claims, Fault, Faults, Lane, Order, Slips, Standpoint, Subject,
+    Unwatched, setup,
 };
 use stateright::Property;
 
 /// What is searched: a cluster, and what its callers may do.
 #[derive(Clone, Debug)]
-pub struct Space<P: Subject> {
+pub struct Space {
     /// The cluster.
-    pub quorums: P::Quorums,
-    /// The protocol's switches.
-    pub options: P::Options,
+    pub setup: Arc<dyn AnySetup>,
     /// What callers claim.
-    pub claims: Claims<P::Claim>,
+    pub claims: Claims,
     /// How many claims may be made at each site.
     pub requests: Vec<u32>,
     /// How many waiting callers may give up.
@@ -33,17 +33,22 @@ pub struct Space<P: Subject> {
     pub mortal: Option<SiteSet>,
 }
 
-impl<P: Subject> Space<P> {
+impl Space {
     /// The papers' world: nobody gives up, nothing goes wrong, and channels keep the order.
-    pub fn new(
+    pub fn new<P: Subject>(
         quorums: P::Quorums,
         options: P::Options,
-        claims: Claims<P::Claim>,
+        claims: Claims,
         requests: &[u32],
     ) -> Self {
+        Self::calm(setup::<P>(quorums, options), claims, requests)
+    }
+
+    /// The same in a cluster of any protocol.
+    pub fn calm(setup: Arc<dyn AnySetup>, claims: Claims, requests: &[u32]) -> Self {
+        assert_eq!(requests.len(), setup.n(), "a space names every site's requests");
         Self {
-            quorums,
-            options,
+            setup,
             claims,
             requests: requests.to_vec(),
             gives_up: 0,
@@ -54,38 +59,20 @@ impl<P: Subject> Space<P> {
         }
     }
 
-    /// The same space of a protocol that speaks the same language.
-    pub fn of<Q>(&self, options: Q::Options) -> Space<Q>
-    where
-        Q: Subject<Claim = P::Claim, Quorums = P::Quorums>,
-    {
-        Space {
-            quorums: self.quorums.clone(),
-            options,
-            claims: self.claims.clone(),
-            requests: self.requests.clone(),
-            gives_up: self.gives_up,
-            faults: self.faults,
-            slips: self.slips,
-            order: self.order,
-            mortal: self.mortal.clone(),
-        }
+    /// The same space of protocol `P` with these switches set, on the same quorums.
+    ///
+    /// # Panics
+    ///
+    /// The protocol has quorums of another type.
+    pub fn of<P: Subject>(&self, options: P::Options) -> Self {
+        Self { setup: self.setup.of::<P>(options), ..self.clone() }
     }
 
     /// The cluster before anything has happened.
-    pub(crate) fn start(&self) -> World<P> {
-        assert_eq!(self.requests.len(), self.quorums.n(), "a space names every site's requests");
-        match self.faults {
-            None => World::with_order(&self.quorums, &self.options, self.order),
-            Some(Faults { contract, .. }) => {
-                World::with_sessions(&self.quorums, &self.options, contract)
-            }
-        }
-    }
-
-    /// What the next caller of `site` claims.
-    pub(crate) fn claim(&self, world: &World<P>, site: SiteId) -> P::Claim {
-        self.claims.next(site, world.claims_made(site)).clone()
+    pub(crate) fn start(&self) -> Box<dyn AnyWorld> {
+        assert_eq!(self.requests.len(), self.setup.n(), "a space names every site's requests");
+        let contract = self.faults.map(|faults| faults.contract);
+        Arc::clone(&self.setup).world(contract, self.order)
     }
 }
 
@@ -119,11 +106,13 @@ pub enum Action {
 
 impl Action {
     /// What happens, in words.
-    fn told<P: Subject>(self) -> String {
+    fn told(self, setup: &dyn AnySetup) -> String {
+        let several = setup.facts().several;
+        let who = |site, claim| Caller { site, claim, several };
         match self {
             Action::Acquire(site) => format!("{site} acquires"),
-            Action::Release(site, claim) => format!("{} releases", who::<P>(site, claim)),
-            Action::GiveUp(site, claim) => format!("{} gives up", who::<P>(site, claim)),
+            Action::Release(site, claim) => format!("{} releases", who(site, claim)),
+            Action::GiveUp(site, claim) => format!("{} gives up", who(site, claim)),
             Action::Deliver(from, to, _, 0) => format!("deliver {from} -> {to}"),
             Action::Deliver(from, to, _, at) => format!("deliver {from} -> {to}, {at} behind"),
             Action::Duplicate(from, to, ..) => format!("{from} -> {to} comes twice"),
@@ -144,10 +133,23 @@ impl Action {
 }
 
 /// A state of the search.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct State<P: Subject> {
-    pub(crate) world: World<P>,
+#[derive(Clone, Debug, Eq)]
+pub(crate) struct State {
+    pub(crate) world: Box<dyn AnyWorld>,
     spent: Spent,
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &Self) -> bool {
+        *self.world == *other.world && self.spent == other.spent
+    }
+}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.world.hash(hasher);
+        self.spent.hash(hasher);
+    }
 }
 
 /// How much of what may happen has happened.
@@ -177,8 +179,8 @@ impl Spent {
 }
 
 /// The model, and what is noted while it is searched.
-pub(crate) struct Model<P: Subject> {
-    pub(crate) space: Space<P>,
+pub(crate) struct Model {
+    pub(crate) space: Space,
     /// Distinct states looked at so far.
     pub(crate) visited: Arc<AtomicUsize>,
     /// The search goes no further once it has looked at so many.
@@ -190,22 +192,22 @@ pub(crate) struct Model<P: Subject> {
     found: AtomicBool,
 }
 
-impl<P: Subject> Model<P> {
-    pub(crate) fn new(space: Space<P>, max_states: usize, visited: Arc<AtomicUsize>) -> Self {
+impl Model {
+    pub(crate) fn new(space: Space, max_states: usize, visited: Arc<AtomicUsize>) -> Self {
         let capped = Arc::new(AtomicBool::new(false));
         Self { space, visited, max_states, capped, found: AtomicBool::new(false) }
     }
 
     /// Looks at a state, once; false for the first one in which a property is broken.
-    fn holds(&self, state: &State<P>) -> bool {
+    fn holds(&self, state: &State) -> bool {
         self.visited.fetch_add(1, Ordering::Relaxed);
         state.world.breach().is_none() || self.found.swap(true, Ordering::Relaxed)
     }
 
     /// What the callers of a site can do.
-    fn callers(&self, state: &State<P>, site: SiteId, actions: &mut Vec<Action>) {
+    fn callers(&self, state: &State, site: SiteId, actions: &mut Vec<Action>) {
         let mut busy = 0;
-        for (claim, standpoint) in state.world.claims(site) {
+        for (&claim, &standpoint) in state.world.claims(site) {
             busy += usize::from(standpoint != Standpoint::Lost);
             match standpoint {
                 Standpoint::Inside => actions.push(Action::Release(site, claim)),
@@ -222,24 +224,24 @@ impl<P: Subject> Model<P> {
     }
 
     /// What channels can deliver.
-    fn channels(&self, state: &State<P>, actions: &mut Vec<Action>) {
+    fn channels(&self, state: &State, actions: &mut Vec<Action>) {
         let world = &state.world;
         let drops = state.spent.dropped < self.space.slips.drop;
         let reached = |to| world.is_up(to) || self.space.faults.is_none();
-        for (from, to, lane) in world.busy_channels().filter(|&(_, to, _)| reached(to)) {
+        world.each_busy_channel(&mut |channel| {
+            let (from, to, lane) = channel;
+            if !reached(to) {
+                return;
+            }
             let Order::Any { duplicates } = self.space.order else {
                 actions.push(Action::Deliver(from, to, lane, 0));
                 if drops {
                     actions.push(Action::Drop(from, to, lane, 0));
                 }
-                continue;
+                return;
             };
-            let mut before = None;
-            for (at, message) in world.under_way(from, to, lane).enumerate() {
-                // Equal messages stand next to each other, and lead to equal states.
-                if before.replace(message) == Some(message) {
-                    continue;
-                }
+            // Equal messages stand next to each other, and lead to equal states.
+            for at in world.distinct_places(channel) {
                 actions.push(Action::Deliver(from, to, lane, at));
                 if state.spent.duplicates < duplicates {
                     actions.push(Action::Duplicate(from, to, lane, at));
@@ -248,11 +250,11 @@ impl<P: Subject> Model<P> {
                     actions.push(Action::Drop(from, to, lane, at));
                 }
             }
-        }
+        });
     }
 
     /// What must follow from what went wrong.
-    fn owed(&self, state: &State<P>, actions: &mut Vec<Action>) {
+    fn owed(&self, state: &State, actions: &mut Vec<Action>) {
         let contract = self.space.faults.map(|faults| faults.contract);
         let (reopens, restarts) = contract.map_or((true, true), |c| (c.reopens, c.restarts));
         actions.extend(state.world.owed(reopens, restarts).into_iter().map(Action::Suffer));
@@ -260,19 +262,19 @@ impl<P: Subject> Model<P> {
 
     /// Timers that can run out. They are due when nothing else must happen first, in the order of
     /// their times; a few may be early. Those on which safety rests keep their order even then.
-    fn timers(&self, state: &State<P>, actions: &mut Vec<Action>) {
+    fn timers(&self, state: &State, actions: &mut Vec<Action>) {
         let world = &state.world;
         let due = !world.is_at_rest() && !actions.iter().any(|action| action.comes_first());
         let early = state.spent.early < self.space.slips.early;
-        if !due && !early {
+        if !world.has_timers() || (!due && !early) {
             return;
         }
-        let (first, deadline) = (world.next_due(|_| true), world.next_due(P::is_deadline));
+        let (first, deadline) = (world.next_due(), world.next_deadline());
         for site in SiteId::all(world.n()) {
-            for (at, (timer, when)) in world.timers(site).enumerate() {
-                if due && Some(when) == first {
+            for (at, timer) in world.timers(site).into_iter().enumerate() {
+                if due && Some(timer.due) == first {
                     actions.push(Action::Expire { site, at, early: false });
-                } else if early && (!P::is_deadline(timer) || Some(when) == deadline) {
+                } else if early && (!timer.is_deadline || Some(timer.due) == deadline) {
                     actions.push(Action::Expire { site, at, early: true });
                 }
             }
@@ -280,7 +282,7 @@ impl<P: Subject> Model<P> {
     }
 
     /// What can go wrong where there are no sessions.
-    fn slips(&self, state: &State<P>, actions: &mut Vec<Action>) {
+    fn slips(&self, state: &State, actions: &mut Vec<Action>) {
         if state.spent.crashed < self.space.slips.crash {
             let world = &state.world;
             let up = SiteId::all(world.n()).filter(|&site| world.is_up(site) && self.may_die(site));
@@ -289,7 +291,7 @@ impl<P: Subject> Model<P> {
     }
 
     /// What can go wrong with sessions and their sites.
-    fn faults(&self, state: &State<P>, faults: Faults, actions: &mut Vec<Action>) {
+    fn faults(&self, state: &State, faults: Faults, actions: &mut Vec<Action>) {
         let (world, spent) = (&state.world, state.spent);
         let mut suffer = |fault| actions.push(Action::Suffer(fault));
         for client in SiteId::all(world.n()).filter(|&client| world.is_up(client)) {
@@ -321,15 +323,15 @@ impl<P: Subject> Model<P> {
     }
 }
 
-impl<P: Subject> stateright::Model for Model<P> {
-    type State = State<P>;
+impl stateright::Model for Model {
+    type State = State;
     type Action = Action;
 
-    fn init_states(&self) -> Vec<State<P>> {
+    fn init_states(&self) -> Vec<State> {
         vec![State { world: self.space.start(), spent: Spent::default() }]
     }
 
-    fn actions(&self, state: &State<P>, actions: &mut Vec<Action>) {
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
         let world = &state.world;
         if world.breach().is_some() || self.is_full() {
             return;
@@ -346,7 +348,7 @@ impl<P: Subject> stateright::Model for Model<P> {
         }
     }
 
-    fn next_state(&self, last: &State<P>, action: Action) -> Option<State<P>> {
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
         let mut next = last.clone();
         next.spent.count(action);
         if let Action::Suffer(Fault::Lose(client, server)) = action
@@ -354,11 +356,11 @@ impl<P: Subject> stateright::Model for Model<P> {
         {
             next.spent.lost += 1;
         }
-        self.space.act(&mut next.world, action, &mut Unwatched).then_some(next)
+        self.space.act(&mut *next.world, action, &mut Unwatched).then_some(next)
     }
 
     fn format_action(&self, action: &Action) -> String {
-        action.told::<P>()
+        action.told(&*self.space.setup)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quorate_protocol::Violation;
 use quorate_quorum::SiteId;
-use quorate_sim::{Breach, Event, Observer, Subject, World};
+use quorate_sim::{AnyWorld, Breach, Event, Observer, TimerView};
 use stateright::{Checker, Model as _};
 
 use crate::model::{Action, Model, Space};
@@ -75,11 +75,11 @@ pub struct Trace {
 ///
 /// let majority = build(Kind::Majority, 3)?;
 /// let claims = Claims::all(vec![()]);
-/// let space = Space::<Mutex>::new(majority, Options::default(), claims, &[1, 1, 0]);
+/// let space = Space::new::<Mutex>(majority, Options::default(), claims, &[1, 1, 0]);
 /// check(&space, &Limits::default()).assert_clean();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn check<P: Subject>(space: &Space<P>, limits: &Limits) -> Report {
+pub fn check(space: &Space, limits: &Limits) -> Report {
     let model = Model::new(space.clone(), limits.max_states, Arc::clone(&limits.visited));
     let capped = Arc::clone(&model.capped);
     // Depth first: the breadth-first search keeps whole states and takes ten times the memory.
@@ -99,7 +99,7 @@ pub fn check<P: Subject>(space: &Space<P>, limits: &Limits) -> Report {
 }
 
 /// Opens `stateright`'s browser view of `space` and serves it for ever.
-pub fn explore<P: Subject>(space: &Space<P>, address: impl ToSocketAddrs) {
+pub fn explore(space: &Space, address: impl ToSocketAddrs) {
     Model::new(space.clone(), usize::MAX, Arc::default()).checker().serve(address);
 }
 
@@ -113,22 +113,18 @@ const MOST_KEPT: usize = 2_000_000;
 /// Breadth first, on one thread so that states come strictly by depth, and no deeper than the
 /// schedule that is known: `stateright` counts the first state as depth 1, and looks at no state
 /// at its limit.
-fn shortest<P: Subject>(space: &Space<P>, limits: &Limits, known: usize) -> Option<Vec<Action>> {
+fn shortest(space: &Space, limits: &Limits, known: usize) -> Option<Vec<Action>> {
     let most = limits.max_states.min(MOST_KEPT);
     let model = Model::new(space.clone(), most, Arc::default());
     let found = model.checker().target_max_depth(known + 2).spawn_bfs().join();
     found.discoveries().into_values().next().map(stateright::Path::into_actions)
 }
 
-fn replay<P: Subject>(
-    space: &Space<P>,
-    actions: Vec<Action>,
-    is_shortest: bool,
-) -> (Breach, Trace) {
+fn replay(space: &Space, actions: Vec<Action>, is_shortest: bool) -> (Breach, Trace) {
     let mut world = space.start();
     let mut lines = Lines(Vec::new());
     for &action in &actions {
-        space.act(&mut world, action, &mut lines);
+        space.act(&mut *world, action, &mut lines);
     }
     let breach = world.breach().expect("the schedule breaks a property").clone();
     (breach, Trace { is_shortest, actions, lines: lines.0 })
@@ -136,8 +132,8 @@ fn replay<P: Subject>(
 
 struct Lines(Vec<(usize, String)>);
 
-impl<P: Subject> Observer<P> for Lines {
-    fn see(&mut self, depth: usize, event: &Event<'_, P>) {
+impl Observer for Lines {
+    fn see(&mut self, depth: usize, event: &Event<'_>) {
         self.0.push((depth, event.to_string()));
     }
 
@@ -148,32 +144,31 @@ impl<P: Subject> Observer<P> for Lines {
 
 /// Lets a timer run out. Time goes on to when it is due. One that is early runs out because all
 /// else is slow, or, where a deadline would have to come first, because its site is too hasty.
-fn expire<P: Subject>(
-    world: &mut World<P>,
+fn expire(
+    world: &mut dyn AnyWorld,
     (site, at): (SiteId, usize),
     early: bool,
-    watch: &mut impl Observer<P>,
+    watch: &mut dyn Observer,
 ) -> bool {
-    let found = world.timers(site).nth(at);
-    let Some((timer, due)) = found else { return false };
-    let first = world.next_due(P::is_deadline).is_none_or(|deadline| due <= deadline);
+    let Some(&TimerView { due, .. }) = world.timers(site).get(at) else { return false };
+    let first = world.next_deadline().is_none_or(|deadline| due <= deadline);
     if !early || first {
         world.set_now(due.max(world.now()));
     }
-    world.expire(site, timer, watch)
+    world.expire(site, at, watch)
 }
 
-impl<P: Subject> Space<P> {
+impl Space {
     /// Does `action` in `world`; false if nothing came of it.
     pub(crate) fn act(
         &self,
-        world: &mut World<P>,
+        world: &mut dyn AnyWorld,
         action: Action,
-        watch: &mut impl Observer<P>,
+        watch: &mut dyn Observer,
     ) -> bool {
         let done: Result<(), Violation> = match action {
             Action::Acquire(site) => {
-                let claim = self.claim(world, site);
+                let claim = self.claims.next(site, world.claims_made(site));
                 world.acquire(site, claim, watch).map(drop)
             }
             Action::Release(site, claim) => world.release(site, claim, watch),

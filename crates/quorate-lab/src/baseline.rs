@@ -9,7 +9,7 @@ use quorate_protocol::{
     Basis, ClaimId, ClaimView, Fence, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation,
 };
 use quorate_quorum::{QuorumSystem, SiteSet, Threshold};
-use quorate_sim::{Shape, Subject, coterie};
+use quorate_sim::{AnySetup, Setup, Shape, Subject, coterie};
 
 use crate::algorithm::{Algorithm, Desk, EVERYBODY, Place};
 
@@ -176,6 +176,10 @@ impl<A: Algorithm> Subject for Baseline<A> {
     type Options = Option<&'static str>;
 
     type Quorums = Arc<dyn QuorumSystem>;
+
+    fn erase(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
 
     fn quorums(shape: &Shape, _: &[()]) -> Result<Self::Quorums, String> {
         match shape {

@@ -1,6 +1,8 @@
 //! The look-up of protocols by name: the baselines, then ours.
 
-use quorate_sim::{Catalogue, PROTOCOLS, Setting, Visitor};
+use std::sync::Arc;
+
+use quorate_sim::{AnyProtocol, Configured, PROTOCOLS, Setting};
 
 use crate::algorithm::Algorithm;
 use crate::baseline::Baseline;
@@ -21,51 +23,33 @@ pub const BASELINES: [&str; 8] = [
     joung::NAME,
 ];
 
-/// The names of all protocols that [`visit`] knows: ours, then the baselines.
+/// The names of all protocols that [`find`] knows: ours, then the baselines.
 pub fn protocols() -> Vec<&'static str> {
     PROTOCOLS.into_iter().chain(BASELINES).collect()
 }
 
-/// All protocols: the baselines and ours, as in [`visit`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct All;
-
-impl Catalogue for All {
-    fn visit<V: Visitor>(
-        self,
-        name: &str,
-        settings: &[Setting],
-        visitor: V,
-    ) -> Result<V::Output, String> {
-        visit(name, settings, visitor)
-    }
-}
-
-/// Hands the protocol called `name`, with these switches set, to `visitor`.
+/// Finds a protocol by its name, with these switches set: the
+/// [`Catalogue`](quorate_sim::Catalogue) of all, the baselines and ours.
 ///
 /// # Errors
 ///
 /// No such protocol, no such switch, or no such value; the text says what there is.
-pub fn visit<V: Visitor>(
-    name: &str,
-    settings: &[Setting],
-    visitor: V,
-) -> Result<V::Output, String> {
+pub fn find(name: &str, settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     match name {
-        Lamport::NAME => mutex::<Lamport, V>(settings, visitor),
-        RicartAgrawala::NAME => mutex::<RicartAgrawala, V>(settings, visitor),
-        Maekawa::NAME => mutex::<Maekawa, V>(settings, visitor),
-        SuzukiKasami::NAME => mutex::<SuzukiKasami, V>(settings, visitor),
-        SinghalHeuristic::NAME => mutex::<SinghalHeuristic, V>(settings, visitor),
-        Raymond::NAME => mutex::<Raymond, V>(settings, visitor),
-        SinghalDynamic::NAME => mutex::<SinghalDynamic, V>(settings, visitor),
-        joung::NAME => joung::visit(settings, visitor),
-        _ if PROTOCOLS.contains(&name) => quorate_sim::visit(name, settings, visitor),
+        Lamport::NAME => mutex::<Lamport>(settings),
+        RicartAgrawala::NAME => mutex::<RicartAgrawala>(settings),
+        Maekawa::NAME => mutex::<Maekawa>(settings),
+        SuzukiKasami::NAME => mutex::<SuzukiKasami>(settings),
+        SinghalHeuristic::NAME => mutex::<SinghalHeuristic>(settings),
+        Raymond::NAME => mutex::<Raymond>(settings),
+        SinghalDynamic::NAME => mutex::<SinghalDynamic>(settings),
+        joung::NAME => joung::find(settings),
+        _ if PROTOCOLS.contains(&name) => quorate_sim::find(name, settings),
         _ => Err(format!("unknown protocol `{name}`; known: {}", protocols().join(", "))),
     }
 }
 
-fn mutex<A: Algorithm, V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+fn mutex<A: Algorithm>(settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     let mut undone = None;
     for Setting { name, value } in settings {
         match name.as_str() {
@@ -73,7 +57,7 @@ fn mutex<A: Algorithm, V: Visitor>(settings: &[Setting], visitor: V) -> Result<V
             _ => return Err(format!("{} has no option `{name}`; known: undo", A::NAME)),
         }
     }
-    Ok(visitor.visit::<Baseline<A>>(undone))
+    Ok(Configured::<Baseline<A>>::erased(undone))
 }
 
 /// One of the rules that can be undone, by its name.

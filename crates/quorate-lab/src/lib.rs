@@ -1,7 +1,7 @@
 //! The laboratory: algorithms of the literature, driven and judged like our own protocols.
 //!
 //! A mutual exclusion algorithm is a small value that implements [`Algorithm`]; [`Baseline`] makes
-//! a protocol of it. [`visit`] finds all of them by name, and our own protocols too.
+//! a protocol of it. [`find`] finds all of them by name, and our own protocols too.
 //! [`EXPERIMENTS`] set what papers claim beside what was measured.
 
 mod algorithm;
@@ -14,7 +14,7 @@ mod figure;
 
 pub use algorithm::{Algorithm, Desk, EVERYBODY, Place};
 pub use baseline::{Baseline, Sealed};
-pub use catalogue::{All, BASELINES, protocols, visit};
+pub use catalogue::{BASELINES, find, protocols};
 pub use diagram::{Arrow, Diagram, Fate, Film, Moment, Span, Standing, Stay, Steps};
 pub use experiment::{
     Axis, EXPERIMENTS, Experiment, Finding, Line, Plot, Row, Settings, Sink, Verdict,

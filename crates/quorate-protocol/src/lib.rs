@@ -54,6 +54,7 @@ mod view;
 
 pub use clock::Clock;
 pub use effect::{Effect, Out, Record, Why};
+pub use errata::Wrapper;
 pub use ids::{ClaimId, Fence, Fences, GrantNo, SessionNo, Tick, Ticket};
 pub use protocol::{Input, Protocol, Violation};
 pub use quorate_quorum::SiteId;

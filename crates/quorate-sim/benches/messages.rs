@@ -10,14 +10,14 @@ use quorate_sim::random::{Delay, Plan, Span, T, run};
 use quorate_sim::{Claims, Unwatched};
 
 /// Claims from `callers` sites, spread over the cluster.
-fn plan(n: usize, callers: usize, requests: u32, delay: Delay) -> Plan<Mutex> {
+fn plan(n: usize, callers: usize, requests: u32, delay: Delay) -> Plan {
     let asks = |site| if site % (n / callers) == 0 { requests } else { 0 };
     let grid = build(Kind::Grid, n).expect("a grid takes every number of sites");
     Plan {
         requests: (0..n).map(asks).collect(),
         inside: Span::Fixed(T / 2),
         delay,
-        ..Plan::calm(grid, Options::default(), Claims::all(vec![()]))
+        ..Plan::calm::<Mutex>(grid, Options::default(), Claims::all(vec![()]))
     }
 }
 

@@ -1,22 +1,23 @@
 //! What happens in a world, as data for traces, counters and readers.
 
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
 use quorate_protocol::{ClaimId, Eta, Protocol, Tick, Why};
 use quorate_quorum::SiteId;
 
-use crate::Fault;
+use crate::{Fault, Subject};
 
-/// One thing that happened.
+/// One thing that happened, whatever the protocol.
 #[derive(Debug)]
-pub enum Event<'a, P: Protocol> {
+pub enum Event<'a> {
     /// A caller asks for the lock.
-    Acquires(SiteId, ClaimId),
+    Acquires(Caller),
     /// A caller leaves.
-    Releases(SiteId, ClaimId),
+    Releases(Caller),
     /// A caller does not wait any longer.
-    GivesUp(SiteId, ClaimId),
+    GivesUp(Caller),
     /// A message goes out.
     Sends {
         /// Its sender.
@@ -24,7 +25,7 @@ pub enum Event<'a, P: Protocol> {
         /// Its receiver.
         to: SiteId,
         /// What it says.
-        message: &'a P::Message,
+        message: Message<'a>,
     },
     /// A message arrives.
     Receives {
@@ -33,7 +34,7 @@ pub enum Event<'a, P: Protocol> {
         /// Its receiver.
         to: SiteId,
         /// What it says.
-        message: &'a P::Message,
+        message: Message<'a>,
     },
     /// A message is lost.
     Drops {
@@ -42,16 +43,16 @@ pub enum Event<'a, P: Protocol> {
         /// Its receiver.
         to: SiteId,
         /// What it says.
-        message: &'a P::Message,
+        message: Message<'a>,
     },
     /// A timer is set, to run out at some moment.
-    Arms(SiteId, P::Timer, Tick),
+    Arms(SiteId, &'a dyn Value, Tick),
     /// A timer runs out.
-    Expires(SiteId, P::Timer),
+    Expires(SiteId, &'a dyn Value),
     /// A claim is inside now.
-    Enters(SiteId, ClaimId, &'a P::Grant),
+    Enters(Caller, Grant<'a>),
     /// A grant is over before its time.
-    Loses(SiteId, ClaimId, Why),
+    Loses(Caller, Why),
     /// A site foresees when one who waits there can get in, or that it will be another time.
     Foresees(SiteId, Eta),
     /// A site has nothing to do, and says why.
@@ -60,7 +61,7 @@ pub enum Event<'a, P: Protocol> {
     Suffers(Fault),
 }
 
-impl<P: Protocol> Event<'_, P> {
+impl Event<'_> {
     /// Whether it changes what callers have: these stand in a trace also where messages do not.
     pub fn is_outcome(&self) -> bool {
         matches!(self, Event::Enters(..) | Event::Loses(..))
@@ -88,16 +89,16 @@ impl<P: Protocol> Event<'_, P> {
     /// The site at which it happens.
     pub fn site(&self) -> SiteId {
         match *self {
-            Event::Acquires(site, _)
-            | Event::Releases(site, _)
-            | Event::GivesUp(site, _)
+            Event::Acquires(Caller { site, .. })
+            | Event::Releases(Caller { site, .. })
+            | Event::GivesUp(Caller { site, .. })
             | Event::Sends { from: site, .. }
             | Event::Receives { to: site, .. }
             | Event::Drops { to: site, .. }
             | Event::Arms(site, ..)
             | Event::Expires(site, _)
-            | Event::Enters(site, ..)
-            | Event::Loses(site, ..)
+            | Event::Enters(Caller { site, .. }, _)
+            | Event::Loses(Caller { site, .. }, _)
             | Event::Foresees(site, _)
             | Event::Ignores(site, _) => site,
             Event::Suffers(fault) => fault.site(),
@@ -105,23 +106,19 @@ impl<P: Protocol> Event<'_, P> {
     }
 }
 
-impl<P: Protocol> fmt::Display for Event<'_, P> {
+impl fmt::Display for Event<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Event::Acquires(site, claim) => write!(f, "{} acquires", who::<P>(*site, *claim)),
-            Event::Releases(site, claim) => write!(f, "{} releases", who::<P>(*site, *claim)),
-            Event::GivesUp(site, claim) => write!(f, "{} gives up", who::<P>(*site, *claim)),
+            Event::Acquires(caller) => write!(f, "{caller} acquires"),
+            Event::Releases(caller) => write!(f, "{caller} releases"),
+            Event::GivesUp(caller) => write!(f, "{caller} gives up"),
             Event::Sends { from, to, message } => write!(f, "{from} -> {to}  {message}"),
             Event::Receives { from, to, message } => write!(f, "{to} <- {from}  {message}"),
             Event::Drops { from, to, message } => write!(f, "{from} -> {to}  {message} is lost"),
             Event::Arms(site, timer, _) => write!(f, "{site} arms {timer}"),
             Event::Expires(site, timer) => write!(f, "{timer} of {site} runs out"),
-            Event::Enters(site, claim, grant) => {
-                write!(f, "{} enters {grant}", who::<P>(*site, *claim))
-            }
-            Event::Loses(site, claim, why) => {
-                write!(f, "{} loses the lock: {why}", who::<P>(*site, *claim))
-            }
+            Event::Enters(caller, grant) => write!(f, "{caller} enters {grant}"),
+            Event::Loses(caller, why) => write!(f, "{caller} loses the lock: {why}"),
             Event::Foresees(site, Eta { ticket, from, after }) => {
                 write!(f, "{site} foresees {ticket} inside ")?;
                 match from {
@@ -139,16 +136,107 @@ impl<P: Protocol> fmt::Display for Event<'_, P> {
     }
 }
 
+/// A caller, by its site and its claim there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The site it asks.
+    pub site: SiteId,
+    /// Its claim.
+    pub claim: ClaimId,
+    /// Whether a site may have several claims at a time.
+    pub several: bool,
+}
+
+impl Caller {
+    /// A caller of protocol `P`.
+    pub(crate) fn of<P: Protocol>(site: SiteId, claim: ClaimId) -> Self {
+        Self { site, claim, several: P::SEVERAL }
+    }
+}
+
 /// A site, or its claim where it may have several: `3`, `3/1`.
-pub fn who<P: Protocol>(site: SiteId, ClaimId(claim): ClaimId) -> String {
-    if P::SEVERAL { format!("{site}/{claim}") } else { site.to_string() }
+impl fmt::Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Caller { site, claim: ClaimId(claim), several: true } => write!(f, "{site}/{claim}"),
+            Caller { site, .. } => write!(f, "{site}"),
+        }
+    }
+}
+
+/// A value of some protocol: a message, a grant, the name of a timer.
+pub trait Value: fmt::Debug + fmt::Display + Any {}
+
+impl<T: fmt::Debug + fmt::Display + Any> Value for T {}
+
+/// A message, whatever its protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// Its name in the paper.
+    pub kind: &'static str,
+    /// Whether the arbiter half is spoken to; everything else is the requester's.
+    pub is_for_arbiter: bool,
+    value: &'a dyn Value,
+}
+
+impl<'a> Message<'a> {
+    /// A message of protocol `P`.
+    pub fn of<P: Subject>(message: &'a P::Message) -> Self {
+        let (kind, is_for_arbiter) = (P::kind(message), P::is_for_arbiter(message));
+        Self { kind, is_for_arbiter, value: message }
+    }
+
+    /// The message itself.
+    ///
+    /// # Panics
+    ///
+    /// It is a message of another protocol.
+    pub fn downcast<M: Any>(self) -> &'a M {
+        (self.value as &dyn Any).downcast_ref().expect("a message of the protocol at hand")
+    }
+}
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.value, f)
+    }
+}
+
+/// What a claim has that is inside, whatever its protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct Grant<'a> {
+    /// How long the caller said that it would stay, if it had to say so.
+    pub stays: Option<Duration>,
+    value: &'a dyn Value,
+}
+
+impl<'a> Grant<'a> {
+    /// A grant of protocol `P`.
+    pub fn of<P: Subject>(grant: &'a P::Grant) -> Self {
+        Self { stays: P::stays(grant), value: grant }
+    }
+
+    /// The grant itself.
+    ///
+    /// # Panics
+    ///
+    /// It is a grant of another protocol.
+    pub fn downcast<G: Any>(self) -> &'a G {
+        (self.value as &dyn Any).downcast_ref().expect("a grant of the protocol at hand")
+    }
+}
+
+impl fmt::Display for Grant<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.value, f)
+    }
 }
 
 /// Looks on while a world moves.
-pub trait Observer<P: Protocol> {
+pub trait Observer {
     /// Sees one event, `depth` deep in the action that led to it: 0 for what a caller does or a
     /// channel delivers, and what follows from it one deeper than the receipt it follows from.
-    fn see(&mut self, depth: usize, event: &Event<'_, P>);
+    fn see(&mut self, depth: usize, event: &Event<'_>);
 
     /// Whether it wants to know what sites foresee, which takes time to find out.
     fn asks_ahead(&self) -> bool {
@@ -160,12 +248,12 @@ pub trait Observer<P: Protocol> {
 #[derive(Debug, Default)]
 pub struct Unwatched;
 
-impl<P: Protocol> Observer<P> for Unwatched {
-    fn see(&mut self, _: usize, _: &Event<'_, P>) {}
+impl Observer for Unwatched {
+    fn see(&mut self, _: usize, _: &Event<'_>) {}
 }
 
-impl<P: Protocol, A: Observer<P>, B: Observer<P>> Observer<P> for (&mut A, &mut B) {
-    fn see(&mut self, depth: usize, event: &Event<'_, P>) {
+impl<A: Observer, B: Observer> Observer for (&mut A, &mut B) {
+    fn see(&mut self, depth: usize, event: &Event<'_>) {
         self.0.see(depth, event);
         self.1.see(depth, event);
     }

@@ -3,8 +3,8 @@
 //!
 //! [`cluster`] runs whole sites, with clocks, connections, disks and faults.
 //!
-//! A [`World`] moves only when told. Three drivers tell it: scripts, seeds, and the checker of
-//! `quorate-check`, which tries every schedule.
+//! A [`World`] moves only when told. Three drivers tell it, through [`AnyWorld`]: scripts, seeds,
+//! and the checker of `quorate-check`, which tries every schedule.
 
 mod chance;
 mod channels;
@@ -15,15 +15,17 @@ mod property;
 mod quorums;
 pub mod random;
 pub mod script;
+mod setup;
 mod subject;
 mod subjects;
 mod world;
 
 pub use channels::{Lane, Order};
-pub use claims::Claims;
-pub use event::{Event, Observer, Unwatched, who};
+pub use claims::{Claim, Claims};
+pub use event::{Caller, Event, Grant, Message, Observer, Unwatched, Value};
 pub use property::{Breach, PROPERTIES, properties};
 pub use quorums::{Quorums, Shape};
+pub use setup::{AnyProtocol, AnySetup, Catalogue, Configured, Facts, Setting, Setup, setup};
 pub use subject::{Marks, Subject, Warrant};
-pub use subjects::{Catalogue, Ours, PROTOCOLS, Setting, Visitor, coterie, site_settings, visit};
-pub use world::{Contract, Fault, Faults, Slips, Standpoint, World};
+pub use subjects::{Mutant, PROTOCOLS, coterie, find, site_settings};
+pub use world::{AnyWorld, Channel, Contract, Fault, Faults, Slips, Standpoint, TimerView, World};

@@ -1,13 +1,14 @@
 //! What the simulator must know of a protocol to drive it, judge it and speak of it.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::pool::Units;
 use quorate_protocol::{ClaimId, Fence, Protocol, Record, SessionNo, Tick, Ticket};
 use quorate_quorum::{SiteId, SiteSet};
 
-use crate::{Quorums, Shape};
+use crate::{AnySetup, Quorums, Setup, Shape};
 
 /// A protocol that can be simulated.
 pub trait Subject:
@@ -34,11 +35,6 @@ pub trait Subject:
     /// Whether it has a token.
     const TOKENS: bool = false;
 
-    /// Whether some claims must not wait while others are inside; see [`must_join`].
-    ///
-    /// [`must_join`]: Self::must_join
-    const JOINED: bool = false;
-
     /// Whether it knows only the world of its paper, where no session ends and nobody gives up.
     const IDEAL: bool = false;
 
@@ -47,6 +43,12 @@ pub trait Subject:
 
     /// The quorums it decides by.
     type Quorums: Quorums;
+
+    /// The same cluster without its type: always `Arc::new(setup)`.
+    ///
+    /// It stands with each protocol so that a world of it is compiled there, once, and not in
+    /// every crate that makes one.
+    fn erase(setup: Setup<Self>) -> Arc<dyn AnySetup>;
 
     /// The quorums that are meant, for these claims.
     ///
@@ -160,6 +162,13 @@ pub trait Subject:
 
     /// Whether these sites are enough for a request that others follow.
     fn carry(_: &Self::Quorums, _: &SiteSet) -> bool {
+        false
+    }
+
+    /// Whether some claims must not wait while others are inside; see [`must_join`].
+    ///
+    /// [`must_join`]: Self::must_join
+    fn joined(_: &Self::Options) -> bool {
         false
     }
 

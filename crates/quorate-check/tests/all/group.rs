@@ -11,11 +11,11 @@ use quorate_sim::{Contract, Subject};
 const ONE_MANAGER: &str = "quorum 2: 1\nquorum 3: 1\nquorum 4: 1";
 const TWO_OF_THREE: &str = "quorum 4: 1 2\nquorum 5: 2 3\nquorum 6: 1 3";
 
-type Locks = Space<GroupLock>;
+type Locks = Space;
 
 fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks {
     let claims = Claims::parse::<GroupLock>(text).unwrap();
-    Space::new(quorums, Options::default(), claims, requests)
+    Space::new::<GroupLock>(quorums, Options::default(), claims, requests)
 }
 
 /// Requesters and managers apart. Sites without requests manage.

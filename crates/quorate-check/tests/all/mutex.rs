@@ -30,7 +30,7 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     requests: &[u32],
     gives_up: u32,
 ) -> Report {
-    let space = Space::<P>::new(quorums, options, Claims::all(vec![()]), requests);
+    let space = Space::new::<P>(quorums, options, Claims::all(vec![()]), requests);
     check(&Space { gives_up, ..space }, &Limits::default())
 }
 
@@ -84,7 +84,7 @@ fn giving_up_is_clean() {
 fn a_capped_search_is_not_complete() {
     let limits = Limits { max_states: 100, ..Limits::default() };
     let claims = Claims::all(vec![()]);
-    let space = Space::<Mutex>::new(triangle(), Options::default(), claims, &[2, 2, 2]);
+    let space = Space::new::<Mutex>(triangle(), Options::default(), claims, &[2, 2, 2]);
     let report = check(&space, &limits);
     assert!(!report.complete && report.violation.is_none());
 }

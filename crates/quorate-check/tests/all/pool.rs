@@ -12,26 +12,26 @@ use quorate_sim::Subject;
 const ANY: Order = Order::Any { duplicates: 0 };
 const UNORDERED: Options = Options { unordered: true, bypass: false };
 
-type Pools = Space<Pool>;
+type Pools = Space;
 
 /// So many requesters and so many other sites that are their arbiters, all of them for each.
 fn apart(requests: &[u32], arbiters: usize, text: &str) -> Pools {
     let n = requests.len() + arbiters;
     let all: SiteSet = SiteId::all(n).skip(requests.len()).collect();
     let claims = Claims::parse::<Pool>(text).unwrap();
-    let k = claims.iter().next().unwrap().units.of as usize;
+    let k = claims.iter().next().unwrap().downcast::<Claim>().units.of as usize;
     let mut requests = requests.to_vec();
     requests.resize(n, 0);
     let arbiters = Arc::new(Arbiters::listed(n, &vec![vec![all]; k]).unwrap());
-    Space::new(arbiters, Options::default(), claims, &requests)
+    Space::new::<Pool>(arbiters, Options::default(), claims, &requests)
 }
 
 /// Sites that are all of it, by the paper's thresholds.
 fn together(requests: &[u32], text: &str) -> Pools {
     let claims = Claims::parse::<Pool>(text).unwrap();
-    let k = claims.iter().next().unwrap().units.of as usize;
+    let k = claims.iter().next().unwrap().downcast::<Claim>().units.of as usize;
     let arbiters = Arc::new(Arbiters::uniform(requests.len(), k).unwrap());
-    Space::new(arbiters, Options::default(), claims, requests)
+    Space::new::<Pool>(arbiters, Options::default(), claims, requests)
 }
 
 fn search<P>(pools: &Pools, options: P::Options) -> Report

@@ -15,11 +15,11 @@ const THREE: &str = "quorum 1: 4 5\nquorum 2: 4 5\nquorum 3: 4 5";
 /// One claim of each of these hosts.
 const GROUPS: &str = "shared b for 4ms; shared f for 4ms; shared a for 4ms";
 
-type Locks = Space<RoleLock>;
+type Locks = Space;
 
 fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks {
     let claims = Claims::parse::<RoleLock>(text).unwrap();
-    Space::new(quorums, Options::default(), claims, requests)
+    Space::new::<RoleLock>(quorums, Options::default(), claims, requests)
 }
 
 /// Hosts and arbiters apart.

@@ -58,7 +58,7 @@ fn one_session_is_clean_for_ever() {
 }
 
 #[test]
-#[ignore = "four minutes; `cargo test --release -p quorate-check --test all session:: -- --ignored`"]
+#[ignore = "four minutes: cargo test --release -p quorate-check --test all session:: -- --ignored"]
 fn larger_spaces_are_clean() {
     assert_clean(&SessionSpace { resets: ALWAYS, ..for_ever(2) });
     assert_clean(&SessionSpace { resets: 1, ..for_ever(usize::MAX) });

@@ -35,7 +35,7 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     shortest: bool,
 ) -> Report {
     let majority = build(Kind::Majority, 3).unwrap();
-    let space = Space::<P>::new(majority, options, Claims::all(vec![()]), &requests);
+    let space = Space::new::<P>(majority, options, Claims::all(vec![()]), &requests);
     let space = Space { faults: Some(faults), ..space };
     check(&space, &Limits { shortest, ..Limits::default() })
 }

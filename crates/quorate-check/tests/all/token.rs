@@ -9,18 +9,17 @@ use quorate_quorum::{Kind, build};
 
 const NOTHING: Slips = Slips { drop: 0, early: 0, crash: 0, loss_percent: 0, cut: 0 };
 
-type Locks = Space<TokenLock>;
+type Locks = Space;
 
 fn locks(requests: [u32; 3], text: &str, slips: Slips) -> Locks {
     let claims = Claims::parse::<TokenLock>(text).unwrap();
     let quorums = build(Kind::Majority, 3).unwrap();
-    Space { slips, ..Space::new(quorums, Options::default(), claims, &requests) }
+    Space { slips, ..Space::new::<TokenLock>(quorums, Options::default(), claims, &requests) }
 }
 
-/// The same with leases of this length.
-fn leased(locks: Locks, millis: u64) -> Locks {
-    let lease = Some(Duration::from_millis(millis));
-    Space { options: Options { lease, ..locks.options }, ..locks }
+/// With leases of this length.
+fn leased(millis: u64) -> Options {
+    Options { lease: Some(Duration::from_millis(millis)), ..Options::default() }
 }
 
 fn assert_clean(locks: &Locks) {
@@ -28,13 +27,22 @@ fn assert_clean(locks: &Locks) {
 }
 
 fn search(undone: Erratum, locks: &Locks, limits: &Limits) -> Report {
-    check(&locks.of::<Unrepaired>((locks.options, undone)), limits)
+    check(&locks.of::<Unrepaired>((Options::default(), undone)), limits)
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.
 fn assert_breaks(undone: Erratum, locks: &Locks, (property, steps): (&str, usize)) {
-    assert_clean(locks);
-    let report = search(undone, locks, &Limits::default());
+    assert_breaks_with(Options::default(), undone, locks, (property, steps));
+}
+
+fn assert_breaks_with(
+    options: Options,
+    undone: Erratum,
+    locks: &Locks,
+    (property, steps): (&str, usize),
+) {
+    assert_clean(&locks.of::<TokenLock>(options));
+    let report = check(&locks.of::<Unrepaired>((options, undone)), &Limits::default());
     let (breach, trace) = report.violation.expect("the repair is needed");
     assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
     assert!(trace.is_shortest);
@@ -75,14 +83,18 @@ fn one_message_is_lost_or_one_timer_is_early_or_one_site_crashes() {
     }
     let drop = Slips { drop: 1, ..NOTHING };
     let options = Options { resend: true, ..Options::default() };
-    assert_clean(&Space { options, ..locks([1, 1, 1], "a; b; a", drop) });
+    assert_clean(&locks([1, 1, 1], "a; b; a", drop).of::<TokenLock>(options));
 }
 
 #[test]
 fn leases_keep_epochs_apart() {
-    assert_clean(&leased(locks([1, 1, 1], "a; b; a", Slips { early: 1, ..NOTHING }), 150));
-    assert_clean(&leased(locks([1, 1, 0], "a; b; a", Slips { early: 2, ..NOTHING }), 150));
-    assert_clean(&leased(locks([1, 1, 1], "a; b; a", Slips { crash: 1, ..NOTHING }), 150));
+    for (requests, slips) in [
+        ([1, 1, 1], Slips { early: 1, ..NOTHING }),
+        ([1, 1, 0], Slips { early: 2, ..NOTHING }),
+        ([1, 1, 1], Slips { crash: 1, ..NOTHING }),
+    ] {
+        assert_clean(&locks(requests, "a; b; a", slips).of::<TokenLock>(leased(150)));
+    }
 }
 
 #[test]
@@ -140,6 +152,6 @@ fn a_schedule_is_shown_where_the_shortest_is_out_of_reach() {
 /// A lease that counts from when the last promise came outlasts the first promises.
 #[test]
 fn a_late_token_overlaps_with_another() {
-    let locks = leased(locks([1, 1, 0], "a; b; a", Slips { early: 2, ..NOTHING }), 60);
-    assert_breaks(Erratum::LateToken, &locks, ("exclusion", 10));
+    let locks = locks([1, 1, 0], "a; b; a", Slips { early: 2, ..NOTHING });
+    assert_breaks_with(leased(60), Erratum::LateToken, &locks, ("exclusion", 10));
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
-use quorate_sim::script::Spectator;
-use quorate_sim::{Event, Fault, Subject};
+use quorate_sim::{Caller, Event, Fault, Observer};
 
 use super::{Arrow, Diagram, Fate, Moment, Standing, Stay};
 
@@ -39,22 +38,26 @@ impl Film {
     }
 
     /// Sees what happens now.
-    pub fn see<P: Subject>(&mut self, now: f64, event: &Event<'_, P>) {
+    pub fn see(&mut self, now: f64, event: &Event<'_>) {
         self.diagram.end = now;
         match *event {
-            Event::Acquires(site, claim) => self.stand(now, site, claim, Some(Standing::Waits)),
-            Event::Enters(site, claim, _) => self.stand(now, site, claim, Some(Standing::Inside)),
-            Event::Releases(site, claim) => self.stand(now, site, claim, None),
-            Event::GivesUp(site, claim) => {
+            Event::Acquires(Caller { site, claim, .. }) => {
+                self.stand(now, site, claim, Some(Standing::Waits));
+            }
+            Event::Enters(Caller { site, claim, .. }, _) => {
+                self.stand(now, site, claim, Some(Standing::Inside));
+            }
+            Event::Releases(Caller { site, claim, .. }) => self.stand(now, site, claim, None),
+            Event::GivesUp(Caller { site, claim, .. }) => {
                 self.stand(now, site, claim, None);
                 self.moment(now, site, "gives up".to_owned());
             }
-            Event::Loses(site, claim, _) => {
+            Event::Loses(Caller { site, claim, .. }, _) => {
                 self.stand(now, site, claim, None);
                 self.moment(now, site, "loses the lock".to_owned());
             }
             Event::Sends { from, to, message } if from != to => {
-                let (kind, sent) = (P::kind(message), now);
+                let (kind, sent) = (message.kind, now);
                 let (from, to) = (from.index(), to.index());
                 self.under_way.push((self.diagram.arrows.len(), message.to_string()));
                 let arrow =
@@ -169,8 +172,8 @@ impl Steps {
     }
 }
 
-impl Spectator for Steps {
-    fn see<P: Subject>(&mut self, _: usize, event: &Event<'_, P>) {
+impl Observer for Steps {
+    fn see(&mut self, _: usize, event: &Event<'_>) {
         let begins = match event {
             // What a site tells itself is part of what it does.
             Event::Receives { from, to, .. } => from != to,

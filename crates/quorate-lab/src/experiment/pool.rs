@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quorate_protocol::pool::{Claim, Options, Pool, Units};
+use quorate_protocol::pool::{Claim, Grant, Options, Pool, Units};
 use quorate_protocol::{ClaimId, SiteId, Tick};
 use quorate_quorum::{ArbiterKind, Arbiters};
 use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver};
-use quorate_sim::{Claims, Event};
+use quorate_sim::{Caller, Claims, Event};
 
 use super::measure::{seeds, served, share};
 use super::{Axis, Claim as Claimed, Finding, Plot, Settings, Sink};
@@ -169,7 +169,7 @@ fn mixed(settings: Settings, arbiters: Arbiters, think: u64, in_use: &mut InUse)
         think: Span::UpTo(think * T),
         inside: Span::UpTo(3 * T),
         delay: Delay::Exponential,
-        ..Plan::<Pool>::calm(Arc::new(arbiters), Options::default(), claims)
+        ..Plan::calm::<Pool>(Arc::new(arbiters), Options::default(), claims)
     };
     let (mut messages, mut entries) = (0, 0);
     for seed in seeds(settings.seed, runs(settings)) {
@@ -191,15 +191,15 @@ struct InUse {
     filled: u64,
 }
 
-impl TimedObserver<Pool> for InUse {
-    fn see(&mut self, now: Tick, _: usize, event: &Event<'_, Pool>) {
+impl TimedObserver for InUse {
+    fn see(&mut self, now: Tick, _: usize, event: &Event<'_>) {
         let (came, left) = match *event {
-            Event::Enters(site, claim, grant) => {
-                let units = u64::from(grant.units.count);
+            Event::Enters(Caller { site, claim, .. }, grant) => {
+                let units = u64::from(grant.downcast::<Grant>().units.count);
                 self.holders.insert((site, claim), units);
                 (units, 0)
             }
-            Event::Releases(site, claim) => {
+            Event::Releases(Caller { site, claim, .. }) => {
                 (0, self.holders.remove(&(site, claim)).unwrap_or_default())
             }
             _ => return,

@@ -84,7 +84,7 @@ fn one_by_one(settings: Settings, name: &str, n: usize, sink: Sink<'_>) -> f64 {
 fn crowded(settings: Settings, name: &str, n: usize, sink: Sink<'_>) -> f64 {
     let quorums = system(name, n);
     let k = quorums.min_size() as f64;
-    let plan = Plan::<Mutex>::calm(quorums, Options::default(), Claims::all(vec![()]));
+    let plan = Plan::calm::<Mutex>(quorums, Options::default(), Claims::all(vec![()]));
     let plan = Plan { requests: vec![2; n], inside: Span::Fixed(2 * T), ..plan };
     let start = Instant::now();
     let tally = served(&plan, settings.seed, &mut Unwatched);

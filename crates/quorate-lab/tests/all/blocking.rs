@@ -20,7 +20,7 @@ fn broken<P: Subject<Claim = Claim>>(
         requests: vec![3; 5],
         think: Span::UpTo(20 * T),
         inside: Span::UpTo(60 * T),
-        ..Plan::<P>::new(quorums, options, claims)
+        ..Plan::new::<P>(quorums, options, claims)
     };
     let breach = |seed| run(&plan, seed, &mut Unwatched).breach.map(|breach| breach.property);
     (0..RUNS).filter_map(breach).collect()
@@ -30,9 +30,10 @@ fn broken<P: Subject<Claim = Claim>>(
 fn only_the_older_algorithm_keeps_anybody_waiting_who_could_be_inside() {
     let quorums: Arc<dyn QuorumSystem> = build(Kind::Majority, 5).unwrap();
     assert_eq!(broken::<GroupLock>(Arc::clone(&quorums), Options::default()), [""; 0]);
-    let older = broken::<Joung<true>>(MGroup::Coterie(quorums.clone()), JoungOptions::default());
+    let judged = JoungOptions { judged: true, ..JoungOptions::default() };
+    let older = broken::<Joung>(MGroup::Coterie(quorums.clone()), judged);
     assert!(older.iter().all(|property| *property == "no blocking"), "{older:?}");
     assert!(older.len() as u64 > RUNS / 2, "in {} of {RUNS} runs", older.len());
-    let unjudged = broken::<Joung<false>>(MGroup::Coterie(quorums), JoungOptions::default());
+    let unjudged = broken::<Joung>(MGroup::Coterie(quorums), JoungOptions::default());
     assert_eq!(unjudged, [""; 0], "nothing else breaks");
 }

@@ -6,7 +6,7 @@
 
 use std::fs;
 
-use quorate_laboratory::{All, Axis, Palette, Plot, Steps, text_width};
+use quorate_laboratory::{Axis, Palette, Plot, Steps, find, text_width};
 use quorate_sim::script::Script;
 
 use crate::report::PAGE;
@@ -132,7 +132,7 @@ fn every_story_can_be_drawn() {
     for file in folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap()) {
         let path = file.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
-        let story = Script::parse_with(All, &text).unwrap();
+        let story = Script::parse_with(find, &text).unwrap();
         let mut film = Steps::new(story.cluster().n);
         story.watch(|_| (), &mut film).unwrap();
         assert_eq!(faults(&film.develop().svg()), [""; 0], "{}", path.display());

@@ -17,7 +17,7 @@ fn shape<A: Algorithm>(n: usize) -> Shape {
 
 fn measure<A: Algorithm>(n: usize, inside: u64, requests: u32) -> Tally {
     let quorums = Baseline::<A>::quorums(&shape::<A>(n), &[]).expect("such quorums exist");
-    let plan = Plan::<Baseline<A>>::calm(quorums, None, Claims::all(vec![()]));
+    let plan = Plan::calm::<Baseline<A>>(quorums, None, Claims::all(vec![()]));
     let plan = Plan { requests: vec![requests; n], inside: Span::Fixed(inside), ..plan };
     let outcome = run(&plan, 1, &mut Unwatched);
     assert_eq!((outcome.breach, outcome.tally.unserved), (None, 0));
@@ -73,8 +73,8 @@ fn heavy_load() {
 #[derive(Default)]
 struct Meter(u64);
 
-impl<A: Algorithm> Observer<Baseline<A>> for Meter {
-    fn see(&mut self, _: usize, event: &Event<'_, Baseline<A>>) {
+impl Observer for Meter {
+    fn see(&mut self, _: usize, event: &Event<'_>) {
         if let Event::Sends { from, to, .. } = event {
             self.0 += u64::from(from != to);
         }

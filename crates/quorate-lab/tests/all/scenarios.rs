@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use quorate_laboratory::{All, BASELINES};
+use quorate_laboratory::{BASELINES, find};
 use quorate_sim::script::{Script, bless_with};
 
 /// The scenarios of one baseline, each with its path.
@@ -24,10 +24,10 @@ fn every_scenario_goes_as_it_is_written() {
         assert!(!all.is_empty(), "{baseline} has a scenario");
         for (path, text) in all {
             assert!(text.starts_with("# "), "{path} says first what it shows");
-            let script = Script::parse_with(All, &text).unwrap_or_else(|e| panic!("{path}: {e}"));
+            let script = Script::parse_with(find, &text).unwrap_or_else(|e| panic!("{path}: {e}"));
             assert_eq!(script.cluster().protocol, baseline, "{path}");
             script.run(|_| {}).unwrap_or_else(|error| panic!("{path}: {error}"));
-            let blessed = bless_with(All, &text).expect("it has just run");
+            let blessed = bless_with(find, &text).expect("it has just run");
             assert_eq!(blessed, text, "{path}: not all is written");
         }
     }
@@ -46,12 +46,12 @@ fn the_same_stories_block_the_one_and_not_the_other() {
         ("any_group_will_do", "chosen_before_asking", "3"),
         ("all_quorums_meet", "votes_for_another_group", "6"),
     ] {
-        let find = |protocol: &str, name: &str| {
+        let story = |protocol: &str, name: &str| {
             let all = scenarios(protocol);
             let found = all.into_iter().find(|(path, _)| path.ends_with(&format!("{name}.txt")));
             found.expect("the scenario is there").1
         };
-        let (ours, theirs) = (find("group", ours), find("joung", theirs));
+        let (ours, theirs) = (story("group", ours), story("joung", theirs));
         let asks = |text: &str| -> Vec<String> {
             let lines = commands(text).into_iter();
             let asks = lines.filter(|line| line.contains("acquires") || line.contains("quorum"));
@@ -62,14 +62,14 @@ fn the_same_stories_block_the_one_and_not_the_other() {
         let inside = format!("expect {who} inside group a");
         assert!(commands(&ours).contains(&inside.as_str()), "{inside}");
         for text in [&ours, &theirs] {
-            Script::parse_with(All, text).unwrap().run(|_| {}).unwrap();
+            Script::parse_with(find, text).unwrap().run(|_| {}).unwrap();
         }
     }
 }
 
 #[test]
 fn what_no_paper_knows_is_refused() {
-    let refused = |text: &str| Script::parse_with(All, text).unwrap_err().to_string();
+    let refused = |text: &str| Script::parse_with(find, text).unwrap_err().to_string();
     let gives_up = "protocol lamport\nsites 2\n1 acquires\n2 acquires\n2 gives up\n";
     assert_eq!(refused(gives_up), "line 5: lamport knows no giving up; leave it out");
     let sessions = "protocol maekawa\nsites 3\nsessions\n1 acquires\n";

@@ -17,7 +17,7 @@ fn search<P: Subject>(
 ) -> Report {
     let all: Vec<P::Claim> = claims.iter().flatten().cloned().collect();
     let quorums = P::quorums(shape, &all).expect("such quorums exist");
-    let space = Space::<P>::new(quorums, options, Claims::each(claims), requests);
+    let space = Space::new::<P>(quorums, options, Claims::each(claims), requests);
     check(&space, &Limits { threads: 1, ..Limits::default() })
 }
 
@@ -92,17 +92,12 @@ fn singhal_heuristic() {
     assert_eq!(report.violation.map(|(breach, _)| breach.property), Some("progress"));
 }
 
-fn joung<const JUDGED: bool>(
-    shape: &Shape,
-    options: Options,
-    claims: &[&str],
-    requests: &[u32],
-) -> Report {
+fn joung(shape: &Shape, options: Options, claims: &[&str], requests: &[u32]) -> Report {
     let parse = |claim: &&str| {
         let words: Vec<_> = claim.split(' ').collect();
-        vec![Joung::<JUDGED>::parse_claim(&words).expect("groups")]
+        vec![Joung::parse_claim(&words).expect("groups")]
     };
-    search::<Joung<JUDGED>>(shape, options, claims.iter().map(parse).collect(), requests)
+    search::<Joung>(shape, options, claims.iter().map(parse).collect(), requests)
 }
 
 /// The managers 1 to 3, and a quorum of two for each of the requesters 4 to 6.
@@ -117,7 +112,7 @@ fn joung_without_its_rules() {
     let (claims, requests) = (["a", "a", "a", "a", "b", "c"], [0, 0, 0, 1, 1, 1]);
     let search = |undone| {
         let options = Options { undone, ..Options::default() };
-        joung::<false>(&two_of_three(), options, &claims, &requests)
+        joung(&two_of_three(), options, &claims, &requests)
     };
     search(None).assert_clean();
     for (rule, property) in [("cancel", "progress"), ("vote", "exclusion")] {
@@ -133,12 +128,13 @@ fn joung_blocks() {
     let lines = Shape::Kind("parallel".to_owned(), 7);
     let (claims, requests) = (["b", "a", "a", "a", "b", "a", "a"], [0, 0, 0, 0, 1, 1, 1]);
     let options = Options::default();
-    joung::<false>(&lines, options, &claims, &requests).assert_clean();
-    let last = Options { choice: Choice::Last, ..options };
+    joung(&lines, options, &claims, &requests).assert_clean();
+    let judged = Options { judged: true, ..options };
+    let last = Options { choice: Choice::Last, ..judged };
     let one = Shape::Listed(vec![None, Some(SiteSet::full(1)), Some(SiteSet::full(1))]);
     for (report, why) in [
-        (joung::<true>(&lines, options, &claims, &requests), "quorums of one group do not meet"),
-        (joung::<true>(&one, last, &["a", "a", "a b"], &[0, 1, 1]), "it chose before it asked"),
+        (joung(&lines, judged, &claims, &requests), "quorums of one group do not meet"),
+        (joung(&one, last, &["a", "a", "a b"], &[0, 1, 1]), "it chose before it asked"),
     ] {
         let breach = report.violation.map(|(breach, _)| breach.property);
         assert_eq!(breach, Some("no blocking"), "{why}");

@@ -22,7 +22,7 @@ use self::exclusion::Exclusion;
 use self::fences::Fences;
 use self::tokens::Tokens;
 use self::units::Units;
-use crate::Subject;
+use crate::{Facts, Subject};
 
 /// The names of all properties, in the order of their files.
 pub const PROPERTIES: [&str; 8] = [
@@ -36,12 +36,12 @@ pub const PROPERTIES: [&str; 8] = [
     vacancy::NAME,
 ];
 
-/// The names of those that say something of protocol `P`.
-pub fn properties<P: Subject>() -> impl Iterator<Item = &'static str> {
-    PROPERTIES.into_iter().filter(|&name| match name {
-        blocking::NAME => P::JOINED,
-        tokens::NAME => P::TOKENS,
-        units::NAME => P::POOLED,
+/// The names of those that say something of a protocol.
+pub fn properties(facts: Facts) -> impl Iterator<Item = &'static str> {
+    PROPERTIES.into_iter().filter(move |&name| match name {
+        blocking::NAME => facts.joined,
+        tokens::NAME => facts.tokens,
+        units::NAME => facts.pooled,
         _ => true,
     })
 }
@@ -102,8 +102,14 @@ impl<P: Subject> Judge<P> {
         self.breach.as_ref()
     }
 
-    pub(crate) fn on_wait(&mut self, site: SiteId, id: ClaimId, claim: &P::Claim) {
-        if P::JOINED {
+    pub(crate) fn on_wait(
+        &mut self,
+        options: &P::Options,
+        site: SiteId,
+        id: ClaimId,
+        claim: &P::Claim,
+    ) {
+        if P::joined(options) {
             self.blocking.on_wait(site, id, claim);
         }
     }
@@ -156,7 +162,7 @@ impl<P: Subject> Judge<P> {
     }
 
     pub(crate) fn on_action_done(&mut self, standing: &Standing, options: &P::Options) {
-        if P::JOINED && standing.in_flight == 0 && standing.mended {
+        if P::joined(options) && standing.in_flight == 0 && standing.mended {
             let verdict = self.blocking.judge(options, self.exclusion.inside());
             self.note(blocking::NAME, verdict);
         }

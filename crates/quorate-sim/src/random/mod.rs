@@ -7,6 +7,7 @@ mod tally;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use quorate_protocol::{ClaimId, SessionNo, Tick};
 use quorate_quorum::SiteId;
@@ -15,9 +16,7 @@ use self::delay::Post;
 use self::strikes::Strikes;
 use self::tally::Counter;
 use crate::chance::Chance;
-use crate::{
-    Breach, Event, Fault, Faults, Lane, Observer, Order, Quorums, Standpoint, Subject, World,
-};
+use crate::{AnyWorld, Breach, Caller, Event, Fault, Lane, Observer, Order, Standpoint};
 
 pub use self::delay::Delay;
 pub use self::plan::Plan;
@@ -69,13 +68,13 @@ pub struct Outcome {
 /// use quorate_sim::{Claims, Unwatched};
 ///
 /// let majority = build(Kind::Majority, 5)?;
-/// let plan = Plan::<Mutex>::new(majority, Options::default(), Claims::all(vec![()]));
+/// let plan = Plan::new::<Mutex>(majority, Options::default(), Claims::all(vec![()]));
 /// let outcome = run(&plan, 7, &mut Unwatched);
 /// assert_eq!((outcome.tally.entries, outcome.tally.unserved), (10, 0));
 /// assert!(outcome.breach.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn run<P: Subject>(plan: &Plan<P>, seed: u64, watch: &mut impl TimedObserver<P>) -> Outcome {
+pub fn run(plan: &Plan, seed: u64, watch: &mut dyn TimedObserver) -> Outcome {
     let mut run = Run::new(plan, seed);
     for site in SiteId::all(run.world.n()) {
         for _ in 0..plan.claims.most_at_once() {
@@ -84,7 +83,7 @@ pub fn run<P: Subject>(plan: &Plan<P>, seed: u64, watch: &mut impl TimedObserver
     }
     run.plan_strikes();
     while run.world.breach().is_none() && run.happen(watch) {
-        watch.look(&run.world);
+        watch.look(&*run.world);
     }
     run.counter.tally.unserved = run.world.waiting() as u64;
     run.counter.tally.elapsed_ticks = run.world.now().0;
@@ -92,9 +91,9 @@ pub fn run<P: Subject>(plan: &Plan<P>, seed: u64, watch: &mut impl TimedObserver
 }
 
 /// Looks on while a run goes by.
-pub trait TimedObserver<P: Subject> {
+pub trait TimedObserver {
     /// Sees one event; `depth` as in [`Observer::see`].
-    fn see(&mut self, now: Tick, depth: usize, event: &Event<'_, P>);
+    fn see(&mut self, now: Tick, depth: usize, event: &Event<'_>);
 
     /// As [`Observer::asks_ahead`].
     fn asks_ahead(&self) -> bool {
@@ -102,11 +101,11 @@ pub trait TimedObserver<P: Subject> {
     }
 
     /// Looks at the world after an action and all that came of it at once.
-    fn look(&mut self, _: &World<P>) {}
+    fn look(&mut self, _: &dyn AnyWorld) {}
 }
 
-impl<P: Subject> TimedObserver<P> for crate::Unwatched {
-    fn see(&mut self, _: Tick, _: usize, _: &Event<'_, P>) {}
+impl TimedObserver for crate::Unwatched {
+    fn see(&mut self, _: Tick, _: usize, _: &Event<'_>) {}
 }
 
 /// What is due at some moment.
@@ -139,9 +138,9 @@ enum Strike {
 }
 
 /// A run that is under way.
-struct Run<'a, P: Subject> {
-    plan: &'a Plan<P>,
-    world: World<P>,
+struct Run<'a> {
+    plan: &'a Plan,
+    world: Box<dyn AnyWorld>,
     chance: Chance,
     post: Post,
     /// What is due, the earliest first; among equals the one that was planned first.
@@ -166,16 +165,12 @@ enum News {
     Armed(SiteId, Tick),
 }
 
-impl<'a, P: Subject> Run<'a, P> {
-    fn new(plan: &'a Plan<P>, seed: u64) -> Self {
-        let n = plan.quorums.n();
+impl<'a> Run<'a> {
+    fn new(plan: &'a Plan, seed: u64) -> Self {
+        let n = plan.setup.n();
         assert_eq!(plan.requests.len(), n, "a plan names the requests of every site");
-        let world = match plan.faults {
-            None => World::with_order(&plan.quorums, &plan.options, plan.order),
-            Some(Faults { contract, .. }) => {
-                World::with_sessions(&plan.quorums, &plan.options, contract)
-            }
-        };
+        let contract = plan.faults.map(|faults| faults.contract);
+        let world = Arc::clone(&plan.setup).world(contract, plan.order);
         Self {
             plan,
             world,
@@ -214,7 +209,7 @@ impl<'a, P: Subject> Run<'a, P> {
     }
 
     /// Does what is due next; false if nothing is.
-    fn happen(&mut self, watch: &mut impl TimedObserver<P>) -> bool {
+    fn happen(&mut self, watch: &mut dyn TimedObserver) -> bool {
         // Timers alone do not keep a run going in which everything is over.
         if self.awaited == 0 && self.world.is_at_rest() {
             return false;
@@ -254,18 +249,21 @@ impl<'a, P: Subject> Run<'a, P> {
     }
 
     /// The world, and where its events go.
-    fn desk<'b, W>(&'b mut self, watch: &'b mut W) -> (&'b mut World<P>, Desk<'b, W>) {
+    fn desk<'b>(
+        &'b mut self,
+        watch: &'b mut dyn TimedObserver,
+    ) -> (&'b mut dyn AnyWorld, Desk<'b>) {
         let (now, sessions) = (self.world.now(), self.plan.faults.is_some());
         let (counter, news) = (&mut self.counter, &mut self.news);
-        (&mut self.world, Desk { now, sessions, counter, news, watch })
+        (&mut *self.world, Desk { now, sessions, counter, news, watch })
     }
 
-    fn acquire(&mut self, site: SiteId, watch: &mut impl TimedObserver<P>) {
+    fn acquire(&mut self, site: SiteId, watch: &mut dyn TimedObserver) {
         let made = self.world.claims_made(site);
         if made >= self.plan.requests[site.index()] {
             return;
         }
-        let claim = self.plan.claims.next(site, made).clone();
+        let claim = self.plan.claims.next(site, made);
         let (world, mut desk) = self.desk(watch);
         // A site without a quorum cannot ask; its claims count for nothing.
         if let Ok(claim) = world.acquire(site, claim, &mut desk) {
@@ -279,7 +277,7 @@ impl<'a, P: Subject> Run<'a, P> {
         to: SiteId,
         lane: Lane,
         number: SessionNo,
-        watch: &mut impl TimedObserver<P>,
+        watch: &mut dyn TimedObserver,
     ) {
         let (client, server) = ends(from, to, lane);
         let at = self.next_at(from, to, lane);
@@ -302,13 +300,13 @@ impl<'a, P: Subject> Run<'a, P> {
     }
 
     /// The timers of a site that are due run out; those that were armed anew have another time.
-    fn expire(&mut self, site: SiteId, watch: &mut impl TimedObserver<P>) {
+    fn expire(&mut self, site: SiteId, watch: &mut dyn TimedObserver) {
         let now = self.world.now();
         loop {
-            let due = self.world.timers(site).find(|&(_, due)| due <= now);
-            let Some((timer, _)) = due else { return };
+            let due = self.world.timers(site).iter().position(|timer| timer.due <= now);
+            let Some(at) = due else { return };
             let (world, mut desk) = self.desk(watch);
-            world.expire(site, timer, &mut desk);
+            world.expire(site, at, &mut desk);
         }
     }
 
@@ -317,7 +315,7 @@ impl<'a, P: Subject> Run<'a, P> {
         match self.plan.order {
             Order::Fifo => 0,
             Order::Any { .. } => {
-                let under_way = self.world.under_way(from, to, lane).count() as u64;
+                let under_way = self.world.under_way_count((from, to, lane)) as u64;
                 usize::try_from(self.chance.below(under_way)).expect("a place in the channel")
             }
         }
@@ -376,26 +374,26 @@ fn ends(from: SiteId, to: SiteId, lane: Lane) -> (SiteId, SiteId) {
 }
 
 /// Where the events of an action are counted, passed on, and kept if they call for a plan.
-struct Desk<'a, W> {
+struct Desk<'a> {
     now: Tick,
     sessions: bool,
     counter: &'a mut Counter,
     news: &'a mut Vec<News>,
-    watch: &'a mut W,
+    watch: &'a mut dyn TimedObserver,
 }
 
-impl<P: Subject, W: TimedObserver<P>> Observer<P> for Desk<'_, W> {
-    fn see(&mut self, depth: usize, event: &Event<'_, P>) {
+impl Observer for Desk<'_> {
+    fn see(&mut self, depth: usize, event: &Event<'_>) {
         self.counter.count(self.now, event);
         match *event {
             Event::Sends { from, to, message } if from != to => {
-                let down = self.sessions && !P::is_for_arbiter(message);
+                let down = self.sessions && !message.is_for_arbiter;
                 self.news.push(News::Sent(from, to, if down { Lane::Down } else { Lane::Up }));
             }
             Event::Arms(site, _, due) => self.news.push(News::Armed(site, due)),
-            Event::Loses(site, ..) => self.news.push(News::Lost(site)),
-            Event::Enters(site, claim, grant) => {
-                let stays = P::stays(grant).map(|stays| (Tick::ZERO + stays).0);
+            Event::Loses(Caller { site, .. }, _) => self.news.push(News::Lost(site)),
+            Event::Enters(Caller { site, claim, .. }, grant) => {
+                let stays = grant.stays.map(|stays| (Tick::ZERO + stays).0);
                 self.news.push(News::Entered(site, claim, stays.unwrap_or(u64::MAX)));
             }
             _ => {}

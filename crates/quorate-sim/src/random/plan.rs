@@ -1,17 +1,17 @@
 //! What is planned of a run, and what is left to the seed.
 
+use std::sync::Arc;
+
 use super::{Delay, Span, T, Tally, run};
-use crate::{Claims, Faults, Order, Quorums, Slips, Subject, Unwatched};
+use crate::{AnySetup, Claims, Faults, Order, Slips, Subject, Unwatched, setup};
 
 /// What happens in a run, but for what the seed decides.
 #[derive(Clone, Debug)]
-pub struct Plan<P: Subject> {
+pub struct Plan {
     /// The cluster.
-    pub quorums: P::Quorums,
-    /// The protocol's switches.
-    pub options: P::Options,
+    pub setup: Arc<dyn AnySetup>,
     /// What callers claim.
-    pub claims: Claims<P::Claim>,
+    pub claims: Claims,
     /// How many claims are made at each site.
     pub requests: Vec<u32>,
     /// How long a site waits before its first claim and between two.
@@ -32,26 +32,31 @@ pub struct Plan<P: Subject> {
     pub slips: Slips,
 }
 
-impl<P: Subject> Plan<P> {
+impl Plan {
     /// Everybody asks twice, at chance, and messages take as long as chance will have it. Nothing
     /// goes wrong, and channels keep the order.
-    pub fn new(quorums: P::Quorums, options: P::Options, claims: Claims<P::Claim>) -> Self {
+    pub fn new<P: Subject>(quorums: P::Quorums, options: P::Options, claims: Claims) -> Self {
+        let calm = Self::calm::<P>(quorums, options, claims);
         Self {
-            requests: vec![2; quorums.n()],
+            requests: vec![2; calm.requests.len()],
             think: Span::UpTo(10 * T),
             inside: Span::UpTo(3 * T),
             delay: Delay::Exponential,
-            ..Self::calm(quorums, options, claims)
+            ..calm
         }
     }
 
     /// The papers' world: nothing goes wrong, every message takes T, channels keep the order, and
     /// whoever leaves asks again at once. So far nobody asks.
-    pub fn calm(quorums: P::Quorums, options: P::Options, claims: Claims<P::Claim>) -> Self {
+    pub fn calm<P: Subject>(quorums: P::Quorums, options: P::Options, claims: Claims) -> Self {
+        Self::calm_in(setup::<P>(quorums, options), claims)
+    }
+
+    /// The same in a cluster of any protocol.
+    pub fn calm_in(setup: Arc<dyn AnySetup>, claims: Claims) -> Self {
         Self {
-            requests: vec![0; quorums.n()],
-            quorums,
-            options,
+            requests: vec![0; setup.n()],
+            setup,
             claims,
             think: Span::Fixed(0),
             inside: Span::Fixed(T),
@@ -62,6 +67,15 @@ impl<P: Subject> Plan<P> {
             faults: None,
             slips: Slips::default(),
         }
+    }
+
+    /// The same plan of protocol `P` with these switches set, on the same quorums.
+    ///
+    /// # Panics
+    ///
+    /// The protocol has quorums of another type.
+    pub fn of<P: Subject>(&self, options: P::Options) -> Self {
+        Self { setup: self.setup.of::<P>(options), ..self.clone() }
     }
 
     /// Runs so many seeds, from 0 on, and adds up what was counted; panics unless nothing breaks

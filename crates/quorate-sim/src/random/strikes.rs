@@ -6,7 +6,7 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use super::{Due, Run, Strike, T, TimedObserver};
 use crate::chance::Chance;
-use crate::{Fault, Faults, Lane, Standpoint, Subject, World};
+use crate::{AnyWorld, Fault, Faults, Lane, Standpoint};
 
 /// How often a session or a site is looked for that a fault can strike.
 const TRIES: u32 = 32;
@@ -45,7 +45,7 @@ impl Strikes {
 
 /// Somewhere for a fault to strike, if chance finds a place. Half of the sessions that are lost
 /// have been silent before, if any has.
-fn aim<P: Subject>(strike: Strike, world: &World<P>, chance: &mut Chance) -> Option<Fault> {
+fn aim(strike: Strike, world: &dyn AnyWorld, chance: &mut Chance) -> Option<Fault> {
     let n = world.n() as u64;
     let silent_first = strike == Strike::Lose && chance.below(2) == 0;
     let mut any = || {
@@ -70,7 +70,7 @@ fn aim<P: Subject>(strike: Strike, world: &World<P>, chance: &mut Chance) -> Opt
     None
 }
 
-impl<P: Subject> Run<'_, P> {
+impl Run<'_> {
     /// Plans when faults strike: at any moment of the time the claims would take without them.
     pub(super) fn plan_strikes(&mut self) {
         let (lose, silent, crash, cut) = match self.plan.faults {
@@ -93,11 +93,11 @@ impl<P: Subject> Run<'_, P> {
         }
     }
 
-    pub(super) fn strike(&mut self, strike: Strike, watch: &mut impl TimedObserver<P>) {
+    pub(super) fn strike(&mut self, strike: Strike, watch: &mut dyn TimedObserver) {
         if strike == Strike::Cut {
             return self.cut();
         }
-        if let Some(fault) = aim(strike, &self.world, &mut self.chance) {
+        if let Some(fault) = aim(strike, &*self.world, &mut self.chance) {
             self.suffer(fault, watch);
         }
     }
@@ -112,17 +112,18 @@ impl<P: Subject> Run<'_, P> {
     }
 
     /// Lets a planned fault happen, unless another has made it impossible.
-    pub(super) fn suffer_if_owed(&mut self, fault: Fault, watch: &mut impl TimedObserver<P>) {
+    pub(super) fn suffer_if_owed(&mut self, fault: Fault, watch: &mut dyn TimedObserver) {
         self.strikes.planned.remove(&fault);
         if self.owed().contains(&fault) {
             self.suffer(fault, watch);
         }
     }
 
-    fn suffer(&mut self, fault: Fault, watch: &mut impl TimedObserver<P>) {
+    fn suffer(&mut self, fault: Fault, watch: &mut dyn TimedObserver) {
         if let Fault::Crash(site) = fault {
-            let waits = |&(_, standpoint): &(_, _)| standpoint == Standpoint::Waiting;
-            self.counter.tally.crashed += self.world.claims(site).filter(waits).count() as u64;
+            let claims = self.world.claims(site).values();
+            let waiting = claims.filter(|standpoint| **standpoint == Standpoint::Waiting);
+            self.counter.tally.crashed += waiting.count() as u64;
             self.strikes.crashes[site.index()] += 1;
         }
         let (world, mut desk) = self.desk(watch);
@@ -134,7 +135,7 @@ impl<P: Subject> Run<'_, P> {
                 }
             }
             Fault::Open(client, server) => {
-                let waiting = self.world.under_way(server, client, Lane::Down).count();
+                let waiting = self.world.under_way_count((server, client, Lane::Down));
                 for _ in 0..waiting {
                     self.send(server, client, Lane::Down);
                 }

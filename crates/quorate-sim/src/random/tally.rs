@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quorate_protocol::{ClaimId, Tick};
 use quorate_quorum::SiteId;
 
-use crate::{Event, Subject};
+use crate::{Caller, Event};
 
 /// What was counted, in one run or several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,23 +71,23 @@ impl Counter {
         Self { tally: Tally::default(), made_at: vec![BTreeMap::new(); n], left_at: None }
     }
 
-    pub(super) fn count<P: Subject>(&mut self, now: Tick, event: &Event<'_, P>) {
+    pub(super) fn count(&mut self, now: Tick, event: &Event<'_>) {
         match *event {
             Event::Sends { from, to, message } if from != to => {
                 self.tally.messages += 1;
-                *self.tally.by_kind.entry(P::kind(message)).or_default() += 1;
+                *self.tally.by_kind.entry(message.kind).or_default() += 1;
             }
-            Event::Acquires(site, claim) => {
+            Event::Acquires(Caller { site, claim, .. }) => {
                 self.made_at[site.index()].insert(claim, now);
             }
             Event::Releases(..) => self.left_at = Some(now),
             Event::Loses(..) => self.tally.lost += 1,
             Event::Suffers(fault) => *self.tally.faults.entry(fault.word()).or_default() += 1,
-            Event::GivesUp(site, claim) => {
+            Event::GivesUp(Caller { site, claim, .. }) => {
                 self.tally.given_up += 1;
                 self.made_at[site.index()].remove(&claim);
             }
-            Event::Enters(site, claim, _) => self.enter(now, site, claim),
+            Event::Enters(Caller { site, claim, .. }, _) => self.enter(now, site, claim),
             _ => {}
         }
     }

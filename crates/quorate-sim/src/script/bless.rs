@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::source::Layout;
 use super::{Line, Script, ScriptError};
-use crate::{Catalogue, Ours, Unwatched};
+use crate::{Catalogue, Unwatched, find};
 
 /// The same script with the trace of every command as it happened.
 ///
@@ -14,7 +14,7 @@ use crate::{Catalogue, Ours, Unwatched};
 ///
 /// The script cannot be read, an `expect` is unmet, or a property broke unexpectedly.
 pub fn bless(text: &str) -> Result<String, ScriptError> {
-    bless_with(Ours, text)
+    bless_with(find, text)
 }
 
 /// The same for a script of a protocol in `catalogue`.
@@ -22,7 +22,7 @@ pub fn bless(text: &str) -> Result<String, ScriptError> {
 /// # Errors
 ///
 /// As in [`bless`].
-pub fn bless_with(catalogue: impl Catalogue, text: &str) -> Result<String, ScriptError> {
+pub fn bless_with(catalogue: Catalogue, text: &str) -> Result<String, ScriptError> {
     let mut traces: BTreeMap<usize, String> = BTreeMap::new();
     let mut note = |line: &Line| {
         if line.depth > 0 {

@@ -7,12 +7,11 @@ use quorate_quorum::SiteId;
 
 use super::command::{Channel, Check, Place, Who};
 use super::error::Fault;
-use super::line::Spectator;
 use super::parse::milliseconds;
 use super::run::Stage;
-use crate::{Lane, Standpoint, Subject};
+use crate::{Lane, Message, Standpoint};
 
-impl<P: Subject, S: Spectator> Stage<'_, P, S> {
+impl Stage<'_> {
     /// Whether things are as the script says.
     pub(super) fn check(&self, check: &Check) -> Result<(), Fault> {
         match check {
@@ -24,7 +23,7 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
                 }
             }
             Check::Shows(site, what, expected) => {
-                let shown = self.world.protocol(*site).shown(what).map_err(Fault::Refused)?;
+                let shown = self.world.shown(*site, what).map_err(Fault::Refused)?;
                 if shown == *expected {
                     return Ok(());
                 }
@@ -33,7 +32,7 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
             Check::Has(channel, kind) => self.has(*channel, kind),
             Check::Empty(channel) => {
                 let expected = || format!("nothing under way on {channel}");
-                match self.under_way(*channel).next() {
+                match self.under_way(*channel).first() {
                     None => Ok(()),
                     Some(message) => unmet(expected(), format!("there is `{message}`")),
                 }
@@ -64,9 +63,9 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
             let why = format!("site {} has made {made} claims, and none is {number}", who.site);
             return Err(Fault::Impossible(why));
         }
-        let claims = self.world.claims(who.site);
-        let meant = claims.filter(|&(claim, _)| who.claim.is_none_or(|named| named == claim));
-        let places: Vec<Place> = meant.map(|(_, standpoint)| place_of(standpoint)).collect();
+        let claims = self.world.claims(who.site).iter();
+        let meant = claims.filter(|&(claim, _)| who.claim.is_none_or(|named| named == *claim));
+        let places: Vec<Place> = meant.map(|(_, standpoint)| place_of(*standpoint)).collect();
         let met = match place {
             Place::Idle => places.is_empty(),
             place => places.contains(&place),
@@ -85,16 +84,16 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
             return Ok(());
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let claims = self.world.claims(who.site);
-        let meant = claims.filter(|&(claim, _)| who.claim.is_none_or(|named| named == claim));
-        let grants: Vec<&P::Grant> =
-            meant.filter_map(|(claim, _)| self.world.grant(who.site, claim)).collect();
-        for grant in &grants {
-            if P::is_as(grant, &words).map_err(Fault::Refused)? {
+        let claims = self.world.claims(who.site).keys().copied();
+        let meant = |claim: &ClaimId| who.claim.is_none_or(|named| named == *claim);
+        let mut actual = Vec::new();
+        for claim in claims.filter(meant) {
+            let found = self.world.grant_is(who.site, claim, &words).map_err(Fault::Refused)?;
+            if found == Some(true) {
                 return Ok(());
             }
+            actual.extend(self.world.grant_text(who.site, claim));
         }
-        let actual: Vec<String> = grants.iter().map(ToString::to_string).collect();
         unmet(
             format!("{who} inside {}", words.join(" ")),
             format!("it is inside {}", actual.join(" and ")),
@@ -114,8 +113,8 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
         let meant = |ticket: Ticket| {
             ticket.site == who.site && who.claim.is_none_or(|claim| claim == ticket.claim)
         };
-        let views = SiteId::all(self.world.n()).map(|site| self.world.protocol(site).view());
-        let etas = views.flat_map(|view| view.etas).filter(|eta| meant(eta.ticket));
+        let etas = SiteId::all(self.world.n()).flat_map(|site| self.world.etas(site));
+        let etas = etas.filter(|eta| meant(eta.ticket));
         let now = self.world.now();
         let waits = etas.map(|Eta { from, after, .. }| {
             let from = from.map_or(0, |from| from.max(now).0 - now.0);
@@ -129,7 +128,7 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
     }
 
     fn has(&self, channel: Channel, kind: &str) -> Result<(), Fault> {
-        let kinds: Vec<_> = self.under_way(channel).map(P::kind).collect();
+        let kinds: Vec<_> = self.under_way(channel).iter().map(|message| message.kind).collect();
         if kinds.contains(&kind) {
             return Ok(());
         }
@@ -138,13 +137,14 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
     }
 
     /// What is under way in either lane of a channel.
-    fn under_way(&self, Channel { from, to }: Channel) -> impl Iterator<Item = &P::Message> {
-        let lane = move |lane| self.world.under_way(from, to, lane);
-        [Lane::Up, Lane::Down].into_iter().flat_map(lane)
+    fn under_way(&self, Channel { from, to }: Channel) -> Vec<Message<'_>> {
+        let lane = |lane| self.world.under_way((from, to, lane));
+        [Lane::Up, Lane::Down].into_iter().flat_map(lane).collect()
     }
 
     fn busy(&self) -> String {
-        let busy = self.world.busy_channels().map(|(from, to, _)| Channel { from, to }.to_string());
+        let busy = self.world.busy_channels().into_iter();
+        let busy = busy.map(|(from, to, _)| Channel { from, to }.to_string());
         format!("on {}", busy.collect::<Vec<_>>().join(", "))
     }
 

@@ -1,10 +1,12 @@
 //! The settings at the top of a script, and the cluster they describe.
 
+use std::sync::Arc;
+
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::error::{Fault, ScriptError};
 use super::parse::Statement;
-use crate::{Catalogue, Contract, Order, Setting, Shape, Subject, Visitor};
+use crate::{AnyProtocol, AnySetup, Catalogue, Claim, Contract, Order, Setting, Shape};
 
 /// The cluster of a script: which protocol, with which switches, on which quorums.
 #[derive(Clone, Debug)]
@@ -38,11 +40,16 @@ pub(super) struct Settings {
 }
 
 impl Cluster {
-    /// The quorums as protocol `P` has them, for these claims.
-    pub(super) fn quorums<P: Subject>(&self, claims: &[P::Claim]) -> Result<P::Quorums, Fault> {
-        let default = || Shape::Kind(P::QUORUM.to_owned(), self.n);
+    /// The cluster itself, of `protocol`, for these claims.
+    pub(super) fn setup(
+        &self,
+        protocol: &dyn AnyProtocol,
+        claims: &[Claim],
+    ) -> Result<Arc<dyn AnySetup>, ScriptError> {
+        let default = || Shape::Kind(protocol.facts().quorum.to_owned(), self.n);
         let shape = self.shape.clone().unwrap_or_else(default);
-        P::quorums(&shape, claims).map_err(Fault::Refused)
+        let refused = |why| Fault::Refused(why).at(self.shape_line);
+        protocol.setup(&shape, claims).map_err(refused)
     }
 }
 
@@ -84,25 +91,26 @@ impl Settings {
         before.map_err(|fault| fault.at(line))
     }
 
-    /// The cluster that the settings describe; `end` is the line to blame for what is missing.
+    /// The cluster that the settings describe, and its protocol; `end` is the line to blame for
+    /// what is missing.
     pub(super) fn finish(
         self,
-        catalogue: impl Catalogue,
+        catalogue: Catalogue,
         end: usize,
-    ) -> Result<Cluster, ScriptError> {
+    ) -> Result<(Cluster, Arc<dyn AnyProtocol>), ScriptError> {
         let (n, shape, shape_line) = self.shape(end)?;
         let (line, protocol) = self.protocol.unwrap_or((end, "mutex".to_owned()));
-        let known = |settings: &[Setting]| catalogue.visit(&protocol, settings, Nothing);
-        known(&[]).map_err(|why| Fault::Refused(why).at(line))?;
+        let find = |line: usize, settings: &[Setting]| {
+            catalogue(&protocol, settings).map_err(|why| Fault::Refused(why).at(line))
+        };
+        let mut found = find(line, &[])?;
         let mut settings = Vec::new();
         for (line, setting) in self.options {
             settings.push(setting);
-            known(&settings).map_err(|why| Fault::Refused(why).at(line))?;
+            found = find(line, &settings)?;
         }
         let order = self.order.map_or(Order::Fifo, |(_, order)| order);
-        let ordered = catalogue
-            .visit(&protocol, &settings, Ordered)
-            .map_err(|why| Fault::Refused(why).at(line))?;
+        let ordered = !found.facts().any_order;
         if let Some((at, _)) =
             self.order.filter(|_| order != Order::Fifo && (ordered || self.sessions.is_some()))
         {
@@ -111,7 +119,7 @@ impl Settings {
             return Err(Fault::Refused(why).at(at));
         }
         let sessions = self.sessions.map(|(_, contract)| contract);
-        Ok(Cluster { protocol, settings, n, shape, shape_line, sessions, order })
+        Ok((Cluster { protocol, settings, n, shape, shape_line, sessions, order }, found))
     }
 
     /// The number of sites, their quorums, and the line to blame for these.
@@ -153,24 +161,4 @@ fn set<T>(place: &mut Option<(usize, T)>, line: usize, value: T, what: &str) -> 
 
 fn twice(what: &str, line: usize) -> Result<(), Fault> {
     Err(Fault::Twice { what: what.to_owned(), line })
-}
-
-/// Asks only whether the protocol and its switches exist.
-struct Nothing;
-
-impl Visitor for Nothing {
-    type Output = ();
-
-    fn visit<P: Subject>(self, _: P::Options) {}
-}
-
-/// Asks whether the protocol needs channels that keep the order.
-struct Ordered;
-
-impl Visitor for Ordered {
-    type Output = bool;
-
-    fn visit<P: Subject>(self, _: P::Options) -> bool {
-        !P::ANY_ORDER
-    }
 }

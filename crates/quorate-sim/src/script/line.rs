@@ -5,7 +5,7 @@ use std::fmt;
 
 use quorate_quorum::SiteId;
 
-use crate::{Event, Observer, Subject, Unwatched};
+use crate::{Event, Observer};
 
 /// One line of a run: a command of the script, or something that happened because of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +28,10 @@ pub struct Line {
 }
 
 impl Line {
-    pub(super) fn of_event<P: Subject>(number: usize, depth: usize, event: &Event<'_, P>) -> Self {
+    pub(super) fn of_event(number: usize, depth: usize, event: &Event<'_>) -> Self {
         let (peer, kind) = match event {
             Event::Sends { to: peer, message, .. }
-            | Event::Receives { from: peer, message, .. } => (Some(*peer), Some(P::kind(message))),
+            | Event::Receives { from: peer, message, .. } => (Some(*peer), Some(message.kind)),
             _ => (None, None),
         };
         let (word, text, site) = (event.word(), event.to_string(), Some(event.site()));
@@ -61,20 +61,9 @@ impl Tally {
     }
 }
 
-/// Looks on while a script is played, whatever its protocol.
-pub trait Spectator {
-    /// Sees one event, also of a command that is followed quietly; `depth` as in
-    /// [`Observer::see`].
-    fn see<P: Subject>(&mut self, depth: usize, event: &Event<'_, P>);
-}
-
-impl Spectator for Unwatched {
-    fn see<P: Subject>(&mut self, _: usize, _: &Event<'_, P>) {}
-}
-
 /// Counts all that happens, and keeps what one command shows.
-pub(super) struct Recorder<'a, S> {
-    spectator: &'a mut S,
+pub(super) struct Recorder<'a> {
+    watch: &'a mut dyn Observer,
     pub(super) tally: Tally,
     pub(super) shown: Vec<Line>,
     number: usize,
@@ -83,11 +72,11 @@ pub(super) struct Recorder<'a, S> {
     after_fault: bool,
 }
 
-impl<'a, S: Spectator> Recorder<'a, S> {
+impl<'a> Recorder<'a> {
     /// Nothing has happened yet.
-    pub(super) fn new(spectator: &'a mut S) -> Self {
+    pub(super) fn new(watch: &'a mut dyn Observer) -> Self {
         let (tally, shown) = (Tally::default(), Vec::new());
-        Self { spectator, tally, shown, number: 0, quietly: false, after_fault: false }
+        Self { watch, tally, shown, number: 0, quietly: false, after_fault: false }
     }
 
     /// Gets ready for the command in line `number`.
@@ -97,9 +86,9 @@ impl<'a, S: Spectator> Recorder<'a, S> {
     }
 }
 
-impl<P: Subject, S: Spectator> Observer<P> for Recorder<'_, S> {
-    fn see(&mut self, depth: usize, event: &Event<'_, P>) {
-        self.spectator.see(depth, event);
+impl Observer for Recorder<'_> {
+    fn see(&mut self, depth: usize, event: &Event<'_>) {
+        self.watch.see(depth, event);
         match event {
             // The script says so itself.
             Event::Acquires(..) | Event::Releases(..) | Event::GivesUp(..) | Event::Arms(..) => {
@@ -110,7 +99,7 @@ impl<P: Subject, S: Spectator> Observer<P> for Recorder<'_, S> {
                 return;
             }
             Event::Sends { from, to, message } if from != to => {
-                *self.tally.messages.entry(P::kind(message)).or_default() += 1;
+                *self.tally.messages.entry(message.kind).or_default() += 1;
             }
             Event::Enters(..) => self.tally.served += 1,
             _ => {}

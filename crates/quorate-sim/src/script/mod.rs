@@ -22,23 +22,26 @@ mod parse;
 mod run;
 mod source;
 
+use std::sync::Arc;
+
 pub use self::bless::{bless, bless_with};
 pub use self::cluster::Cluster;
 pub use self::command::Command;
 pub use self::error::{Fault, ScriptError};
-pub use self::line::{Line, Spectator, Tally};
+pub use self::line::{Line, Tally};
 pub use self::run::Report;
 
 use self::cluster::Settings;
 use self::command::{Action, Deed};
 use self::parse::{Statement, statement};
 use self::run::Play;
-use crate::{Catalogue, Ours, Subject, Unwatched, Visitor};
+use crate::{AnyProtocol, AnySetup, Catalogue, Claim, Facts, Observer, Unwatched, find};
 
 /// A script that can be played: its settings exist, and its sites too.
 #[derive(Clone, Debug)]
-pub struct Script<C = Ours> {
-    catalogue: C,
+pub struct Script {
+    protocol: Arc<dyn AnyProtocol>,
+    setup: Arc<dyn AnySetup>,
     cluster: Cluster,
     commands: Vec<Command>,
 }
@@ -50,17 +53,15 @@ impl Script {
     ///
     /// The first line that cannot be understood, what is wrong with it, and what was expected.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
-        Self::parse_with(Ours, text)
+        Self::parse_with(find, text)
     }
-}
 
-impl<C: Catalogue> Script<C> {
     /// Reads a script of a protocol in `catalogue`.
     ///
     /// # Errors
     ///
     /// As in [`parse`](Script::parse).
-    pub fn parse_with(catalogue: C, text: &str) -> Result<Self, ScriptError> {
+    pub fn parse_with(catalogue: Catalogue, text: &str) -> Result<Self, ScriptError> {
         let (mut settings, mut commands) = (Settings::default(), Vec::new());
         let mut begun = false;
         for source in source::split(text)? {
@@ -81,11 +82,14 @@ impl<C: Catalogue> Script<C> {
             }
         }
         let first = commands.first().map_or(1, |command| command.line);
-        let script = Self { catalogue, cluster: settings.finish(catalogue, first)?, commands };
-        script.check_sites()?;
-        script.check_sessions()?;
-        script.check_protocol()?;
-        Ok(script)
+        let (cluster, protocol) = settings.finish(catalogue, first)?;
+        check_sites(&cluster, &commands)?;
+        check_sessions(&cluster, &commands, protocol.facts())?;
+        if protocol.facts().ideal {
+            check_ideal(&cluster, &commands, protocol.facts().name)?;
+        }
+        let setup = cluster.setup(&*protocol, &claims(&*protocol, &commands)?)?;
+        Ok(Self { protocol, setup, cluster, commands })
     }
 
     /// The cluster it plays in.
@@ -107,7 +111,7 @@ impl<C: Catalogue> Script<C> {
         self.play(true, &mut sink, &mut Unwatched)
     }
 
-    /// The same, and `spectator` sees every event.
+    /// The same, and `watch` sees every event, also of a command that is followed quietly.
     ///
     /// # Errors
     ///
@@ -115,108 +119,69 @@ impl<C: Catalogue> Script<C> {
     pub fn watch(
         &self,
         mut sink: impl FnMut(&Line),
-        spectator: &mut impl Spectator,
+        watch: &mut dyn Observer,
     ) -> Result<Report, ScriptError> {
-        self.play(true, &mut sink, spectator)
+        self.play(true, &mut sink, watch)
     }
 
     fn play(
         &self,
         compare: bool,
         sink: &mut dyn FnMut(&Line),
-        spectator: &mut impl Spectator,
+        watch: &mut dyn Observer,
     ) -> Result<Report, ScriptError> {
-        let play = Play { script: self, spectator, sink, compare };
-        self.catalogue
-            .visit(&self.cluster.protocol, &self.cluster.settings, play)
-            .map_err(|why| Fault::Refused(why).at(1))?
-    }
-
-    fn check_sites(&self) -> Result<(), ScriptError> {
-        let n = self.cluster.n;
-        for command in &self.commands {
-            let stranger = command.deed.sites().into_iter().find(|site| site.index() >= n);
-            if let Some(site) = stranger {
-                return Err(Fault::NoSuchSite { site, n }.at(command.line));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_sessions(&self) -> Result<(), ScriptError> {
-        let Cluster { protocol, settings, .. } = &self.cluster;
-        let lossy = self.catalogue.visit(protocol, settings, Lossy);
-        let lossy = lossy.map_err(|why| Fault::Refused(why).at(1))?;
-        let meant = |deed: &Deed| deed.is_fault() && !(lossy && deed.is_crash());
-        let fault = self.commands.iter().find(|command| meant(&command.deed));
-        match fault.filter(|_| self.cluster.sessions.is_none()) {
-            Some(command) => Err(Fault::NoSessions(command.text.clone()).at(command.line)),
-            None => Ok(()),
-        }
-    }
-
-    fn check_protocol(&self) -> Result<(), ScriptError> {
-        self.catalogue
-            .visit(&self.cluster.protocol, &self.cluster.settings, Fitting(self))
-            .map_err(|why| Fault::Refused(why).at(1))?
-    }
-
-    fn check_ideal(&self, name: &str) -> Result<(), ScriptError> {
-        let gives_up = |command: &&Command| {
-            matches!(&command.deed, Deed::Act { action: Action::GiveUp(_), .. })
-        };
-        let refused = |what: &str, line| {
-            Err(Fault::Refused(format!("{name} knows no {what}; leave it out")).at(line))
-        };
-        match self.commands.iter().find(gives_up) {
-            Some(command) => refused("giving up", command.line),
-            None if self.cluster.sessions.is_some() => refused("`sessions`", 1),
-            None => Ok(()),
-        }
-    }
-
-    /// What its callers claim.
-    fn claims<P: Subject>(&self) -> Result<Vec<P::Claim>, ScriptError> {
-        let mut claims = Vec::new();
-        for command in &self.commands {
-            if let Deed::Act { action: Action::Acquire(_, words), .. } = &command.deed {
-                let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                let claim = P::parse_claim(&words);
-                claims.push(claim.map_err(|why| Fault::Refused(why).at(command.line))?);
-            }
-        }
-        Ok(claims)
-    }
-
-    /// The quorums of the protocol that it is played with.
-    fn quorums<P: Subject>(&self) -> Result<P::Quorums, ScriptError> {
-        let claims = self.claims::<P>()?;
-        let refused = |fault: Fault| fault.at(self.cluster.shape_line);
-        self.cluster.quorums::<P>(&claims).map_err(refused)
+        Play { script: self, watch, sink, compare }.run()
     }
 }
 
-/// Asks whether sites of the protocol can crash where there are no sessions.
-struct Lossy;
+fn check_sites(cluster: &Cluster, commands: &[Command]) -> Result<(), ScriptError> {
+    let n = cluster.n;
+    for command in commands {
+        let stranger = command.deed.sites().into_iter().find(|site| site.index() >= n);
+        if let Some(site) = stranger {
+            return Err(Fault::NoSuchSite { site, n }.at(command.line));
+        }
+    }
+    Ok(())
+}
 
-impl Visitor for Lossy {
-    type Output = bool;
-
-    fn visit<P: Subject>(self, _: P::Options) -> bool {
-        P::LOSSY
+/// Whether nothing happens to sessions where there are none.
+fn check_sessions(
+    cluster: &Cluster,
+    commands: &[Command],
+    facts: Facts,
+) -> Result<(), ScriptError> {
+    let meant = |deed: &Deed| deed.is_fault() && !(facts.lossy && deed.is_crash());
+    let fault = commands.iter().find(|command| meant(&command.deed));
+    match fault.filter(|_| cluster.sessions.is_none()) {
+        Some(command) => Err(Fault::NoSessions(command.text.clone()).at(command.line)),
+        None => Ok(()),
     }
 }
 
-/// Asks whether the protocol knows all claims, and has such quorums.
-struct Fitting<'a, C>(&'a Script<C>);
-
-impl<C: Catalogue> Visitor for Fitting<'_, C> {
-    type Output = Result<(), ScriptError>;
-
-    fn visit<P: Subject>(self, _: P::Options) -> Self::Output {
-        if P::IDEAL {
-            self.0.check_ideal(P::NAME)?;
-        }
-        self.0.quorums::<P>().map(drop)
+/// Whether a script stays in the world of its protocol's paper.
+fn check_ideal(cluster: &Cluster, commands: &[Command], name: &str) -> Result<(), ScriptError> {
+    let gives_up =
+        |command: &&Command| matches!(&command.deed, Deed::Act { action: Action::GiveUp(_), .. });
+    let refused = |what: &str, line| {
+        Err(Fault::Refused(format!("{name} knows no {what}; leave it out")).at(line))
+    };
+    match commands.iter().find(gives_up) {
+        Some(command) => refused("giving up", command.line),
+        None if cluster.sessions.is_some() => refused("`sessions`", 1),
+        None => Ok(()),
     }
+}
+
+/// What the callers of a script claim.
+fn claims(protocol: &dyn AnyProtocol, commands: &[Command]) -> Result<Vec<Claim>, ScriptError> {
+    let mut claims = Vec::new();
+    for command in commands {
+        if let Deed::Act { action: Action::Acquire(_, words), .. } = &command.deed {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let claim = protocol.parse_claim(&words);
+            claims.push(claim.map_err(|why| Fault::Refused(why).at(command.line))?);
+        }
+    }
+    Ok(claims)
 }

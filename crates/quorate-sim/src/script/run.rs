@@ -1,16 +1,20 @@
 //! Plays a script in a world.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
 
-use super::Script;
 use super::command::{Action, Channel, Check, Command, Deed, Who};
 use super::error::{Fault, ScriptError};
-use super::line::{Line, Recorder, Spectator, Tally};
-use crate::{Breach, Catalogue, Fault as Mishap, Lane, Order, Standpoint, Subject, Visitor, World};
+use super::line::{Line, Recorder, Tally};
+use super::{Cluster, Script};
+use crate::{
+    AnyProtocol, AnyWorld, Breach, Fault as Mishap, Lane, Message, Observer, Order, Standpoint,
+    TimerView,
+};
 
 /// No story needs more deliveries in one `settle`.
 const DELIVERIES_MAX: usize = 1_000_000;
@@ -25,27 +29,26 @@ pub struct Report {
 }
 
 /// Plays `script`, showing every line to `sink`.
-pub(super) struct Play<'a, C, S> {
-    pub(super) script: &'a Script<C>,
-    pub(super) spectator: &'a mut S,
+pub(super) struct Play<'a> {
+    pub(super) script: &'a Script,
+    pub(super) watch: &'a mut dyn Observer,
     pub(super) sink: &'a mut dyn FnMut(&Line),
     /// Whether traces must be as the script says.
     pub(super) compare: bool,
 }
 
-impl<C: Catalogue, S: Spectator> Visitor for Play<'_, C, S> {
-    type Output = Result<Report, ScriptError>;
-
-    fn visit<P: Subject>(self, options: P::Options) -> Self::Output {
-        let quorums = self.script.quorums::<P>()?;
-        let world = match self.script.cluster.sessions {
-            None => World::<P>::with_order(&quorums, &options, self.script.cluster.order),
-            Some(contract) => World::with_sessions(&quorums, &options, contract),
+impl Play<'_> {
+    pub(super) fn run(self) -> Result<Report, ScriptError> {
+        let Self { script, watch, sink, compare } = self;
+        let Cluster { sessions, order, .. } = script.cluster;
+        let mut stage = Stage {
+            protocol: &*script.protocol,
+            world: Arc::clone(&script.setup).world(sessions, order),
+            recorder: Recorder::new(watch),
+            broken: None,
+            held: BTreeSet::new(),
+            any_order: order != Order::Fifo,
         };
-        let Self { script, spectator, sink, compare } = self;
-        let (recorder, broken, held) = (Recorder::new(spectator), None, BTreeSet::new());
-        let any_order = script.cluster.order != Order::Fifo;
-        let mut stage = Stage { world, recorder, broken, held, any_order };
         for (at, command) in script.commands.iter().enumerate() {
             stage.recorder.begin(command.line, command.is_quiet());
             let done = stage.follow(command);
@@ -74,15 +77,16 @@ fn show(command: &Command, trace: &[Line], sink: &mut dyn FnMut(&Line)) {
 }
 
 /// A world in which a script is played.
-pub(super) struct Stage<'a, P: Subject, S> {
-    pub(super) world: World<P>,
-    pub(super) recorder: Recorder<'a, S>,
+pub(super) struct Stage<'a> {
+    protocol: &'a dyn AnyProtocol,
+    pub(super) world: Box<dyn AnyWorld>,
+    pub(super) recorder: Recorder<'a>,
     pub(super) broken: Option<(usize, Breach)>,
     held: BTreeSet<Channel>,
     any_order: bool,
 }
 
-impl<P: Subject, S: Spectator> Stage<'_, P, S> {
+impl Stage<'_> {
     fn follow(&mut self, command: &Command) -> Result<(), Fault> {
         match &command.deed {
             Deed::Act { action, .. } => self.act(action),
@@ -138,9 +142,10 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
             let why = format!("the next claim of {} is {}/{}", who.site, who.site, next.0);
             return Err(Fault::Impossible(why));
         }
-        let claim = P::parse_claim(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let claim = self.protocol.parse_claim(&words);
         let claim = claim.map_err(Fault::Refused)?;
-        let done = self.world.acquire(who.site, claim, &mut self.recorder);
+        let done = self.world.acquire(who.site, &claim, &mut self.recorder);
         match done {
             Ok(_) => Ok(()),
             Err(why) => Err(Fault::Impossible(format!("{who} cannot acquire: {why}"))),
@@ -152,8 +157,8 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
         if let Some(claim) = who.claim {
             return Ok(claim);
         }
-        let there = self.world.claims(who.site).filter(|&(_, place)| place == standpoint);
-        let there: Vec<ClaimId> = there.map(|(claim, _)| claim).collect();
+        let there = self.world.claims(who.site).iter().filter(|&(_, place)| *place == standpoint);
+        let there: Vec<ClaimId> = there.map(|(claim, _)| *claim).collect();
         match there[..] {
             [claim] => Ok(claim),
             [] => {
@@ -174,7 +179,7 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
             Some(at) => (Lane::Up, at),
             None => (self.lane(channel, kind)?, 0),
         };
-        if !self.world.busy_channels().any(|busy| busy == (from, to, lane)) {
+        if !self.world.busy_channels().contains(&(from, to, lane)) {
             let first = Mishap::Open(to, from);
             let why = format!("{to} does not know of its new session; expected `{first}` first");
             return Err(Fault::Impossible(why));
@@ -193,14 +198,13 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
     }
 
     fn expire(&mut self, site: SiteId, name: &str) -> Result<(), Fault> {
-        let armed: Vec<P::Timer> = self.world.timers(site).map(|(timer, _)| timer).collect();
-        match armed.iter().find(|timer| timer.to_string() == name) {
-            Some(&timer) => {
-                self.world.expire(site, timer, &mut self.recorder);
+        let armed = self.world.timer_names(site);
+        match armed.iter().position(|timer| timer == name) {
+            Some(at) => {
+                self.world.expire(site, at, &mut self.recorder);
                 Ok(())
             }
             None => {
-                let armed: Vec<_> = armed.iter().map(ToString::to_string).collect();
                 let armed = if armed.is_empty() { "none".to_owned() } else { armed.join(", ") };
                 Err(Fault::Impossible(format!("{name} of {site} is not armed; armed: {armed}")))
             }
@@ -210,11 +214,12 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
     /// Time goes by, and what is due on the way runs out, the earliest first.
     fn advance(&mut self, time: Duration) {
         let end = self.world.now() + time;
-        while let Some(due) = self.world.next_due(|_| true).filter(|&due| due <= end) {
+        while let Some(due) = self.world.next_due().filter(|&due| due <= end) {
             self.world.set_now(due.max(self.world.now()));
             for site in SiteId::all(self.world.n()) {
-                while let Some((timer, _)) = { self.world.timers(site).find(|t| t.1 <= due) } {
-                    self.world.expire(site, timer, &mut self.recorder);
+                let is_due = |timer: &TimerView| timer.due <= due;
+                while let Some(at) = self.world.timers(site).iter().position(is_due) {
+                    self.world.expire(site, at, &mut self.recorder);
                 }
             }
         }
@@ -223,27 +228,26 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
 
     /// Where in a channel that keeps no order the first message of this kind is.
     fn find(&self, Channel { from, to }: Channel, kind: Option<&str>) -> Option<usize> {
-        let mut under_way = self.world.under_way(from, to, Lane::Up);
-        let found = under_way.position(|message| kind == Some(P::kind(message)));
+        let under_way = self.world.under_way((from, to, Lane::Up));
+        let found = under_way.iter().position(|message| kind == Some(message.kind));
         found.filter(|_| self.any_order)
     }
 
     /// The lane of a channel whose next message is meant.
     fn lane(&self, channel: Channel, kind: Option<&str>) -> Result<Lane, Fault> {
         let next = |lane| {
-            let next = self.world.under_way(channel.from, channel.to, lane).next();
-            next.map(|message| (lane, message))
+            let under_way = self.world.under_way((channel.from, channel.to, lane));
+            under_way.first().map(|&message| (lane, message))
         };
         let next: Vec<_> = [Lane::Up, Lane::Down].into_iter().filter_map(next).collect();
-        let meant = |&&(_, message): &&(Lane, &P::Message)| kind == Some(P::kind(message));
+        let meant = |(_, message): &&(Lane, Message<'_>)| kind == Some(message.kind);
         match (&next[..], kind) {
             ([], _) => Err(Fault::Impossible(format!("nothing is under way on {channel}"))),
             (&[(lane, _)], None) => Ok(lane),
             ([(_, up), (_, down), ..], None) => Err(Fault::Impossible(format!(
                 "two sessions carry messages on {channel}, `{up}` and `{down}`; expected \
                  `deliver {channel} {}` or `deliver {channel} {}`",
-                P::kind(up),
-                P::kind(down)
+                up.kind, down.kind
             ))),
             (next, Some(kind)) => match next.iter().find(meant) {
                 Some(&(lane, _)) => Ok(lane),
@@ -270,7 +274,7 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
         let mut delivered = 0;
         loop {
             let free = |&(from, to, _): &_| !self.held.contains(&Channel { from, to });
-            let free: Vec<_> = self.world.busy_channels().filter(free).collect();
+            let free: Vec<_> = self.world.busy_channels().into_iter().filter(free).collect();
             if free.is_empty() {
                 return Ok(());
             }
@@ -278,7 +282,7 @@ impl<P: Subject, S: Spectator> Stage<'_, P, S> {
                 return Err(Fault::Endless(delivered));
             }
             for lane in free {
-                self.world.deliver(lane, &mut self.recorder);
+                self.world.deliver_at(lane, 0, &mut self.recorder);
                 delivered += 1;
             }
         }

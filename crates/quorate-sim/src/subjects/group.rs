@@ -8,13 +8,15 @@ use quorate_protocol::group::{Choice, Claim, Grant, Group, GroupLock, Message, O
 use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
-use super::{Setting, Visitor, mutex, parse_time, switches};
-use crate::{Marks, Quorums, Shape, Subject, Warrant};
+use super::{Mutant, mutex, parse_time, switches};
+use crate::{
+    AnyProtocol, AnySetup, Configured, Marks, Quorums, Setting, Setup, Shape, Subject, Warrant,
+};
 
-pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+pub(super) fn find(settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     Ok(match options(settings)? {
-        (options, None) => visitor.visit::<GroupLock>(options),
-        (options, Some(erratum)) => visitor.visit::<Unrepaired>((options, erratum)),
+        (options, None) => Configured::<GroupLock>::erased(options),
+        (options, Some(erratum)) => Configured::<Unrepaired>::erased((options, erratum)),
     })
 }
 
@@ -50,105 +52,108 @@ fn parse_limit(value: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// The group lock, whole or with a repair undone: only what a site is made of differs.
-macro_rules! subject {
-    ($lock:ty, $options:ty, $new:expr, $switches:expr) => {
-        impl Subject for $lock {
-            const NAME: &'static str = "group";
+impl Subject for GroupLock {
+    const NAME: &'static str = "group";
 
-            const QUORUM: &'static str = "majority";
+    const QUORUM: &'static str = "majority";
 
-            const ANY_ORDER: bool = false;
+    const ANY_ORDER: bool = false;
 
-            const JOINED: bool = true;
+    type Options = Options;
 
-            type Options = $options;
+    type Quorums = Arc<dyn QuorumSystem>;
 
-            type Quorums = Arc<dyn QuorumSystem>;
+    fn erase(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
 
-            fn quorums(shape: &Shape, _: &[Claim]) -> Result<Self::Quorums, String> {
-                mutex::quorums(shape)
-            }
+    fn quorums(shape: &Shape, _: &[Claim]) -> Result<Self::Quorums, String> {
+        mutex::quorums(shape)
+    }
 
-            fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
-                $new(*options)
-            }
+    fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
+        GroupLock::new(*options)
+    }
 
-            fn parse_claim(words: &[&str]) -> Result<Claim, String> {
-                parse_claim(words)
-            }
+    fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+        parse_claim(words)
+    }
 
-            fn kind(message: &Message) -> &'static str {
-                message.kind()
-            }
+    fn kind(message: &Message) -> &'static str {
+        message.kind()
+    }
 
-            fn is_for_arbiter(message: &Message) -> bool {
-                message.is_for_manager()
-            }
+    fn is_for_arbiter(message: &Message) -> bool {
+        message.is_for_manager()
+    }
 
-            fn speak(quorums: &Self::Quorums, one: SiteId, other: SiteId) -> bool {
-                asks(quorums, one, other) || asks(quorums, other, one)
-            }
+    fn speak(quorums: &Self::Quorums, one: SiteId, other: SiteId) -> bool {
+        asks(quorums, one, other) || asks(quorums, other, one)
+    }
 
-            /// Groups do not mix, and a pivot finds nobody inside.
-            fn conflict(inside: &Grant, entrant: &Grant) -> bool {
-                inside.group != entrant.group || entrant.is_pivot()
-            }
+    /// Groups do not mix, and a pivot finds nobody inside.
+    fn conflict(inside: &Grant, entrant: &Grant) -> bool {
+        inside.group != entrant.group || entrant.is_pivot()
+    }
 
-            fn fence(grant: &Grant) -> Fence {
-                grant.fence
-            }
+    fn fence(grant: &Grant) -> Fence {
+        grant.fence
+    }
 
-            fn marks(grant: &Grant) -> Marks {
-                let (above, level) =
-                    if grant.is_pivot() { (vec![0], vec![]) } else { (vec![], vec![0]) };
-                Marks { above, level, own: vec![0] }
-            }
+    fn marks(grant: &Grant) -> Marks {
+        let (above, level) = if grant.is_pivot() { (vec![0], vec![]) } else { (vec![], vec![0]) };
+        Marks { above, level, own: vec![0] }
+    }
 
-            fn vouch(quorums: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
-                quorums.is_quorum(sites)
-            }
+    fn vouch(quorums: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
+        quorums.is_quorum(sites)
+    }
 
-            fn warrant(grant: &Grant) -> Option<Warrant> {
-                match grant.via {
-                    Via::Pivot => None,
-                    Via::Follower { manager, pivot, right } => {
-                        Some(Warrant { giver: manager, lead: pivot, right })
-                    }
-                }
-            }
-
-            fn leads(&self) -> Vec<(Ticket, SiteSet)> {
-                self.leads().collect()
-            }
-
-            fn carry(quorums: &Self::Quorums, sites: &SiteSet) -> bool {
-                quorums.is_quorum(sites)
-            }
-
-            /// With a limit some have to wait, for the sake of others.
-            fn must_join(options: &Self::Options, claim: &Claim, grant: &Grant) -> bool {
-                let limit = $switches(options).limit;
-                limit.is_none() && grant.is_pivot() && claim.groups.contains(&grant.group)
-            }
-
-            fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
-                match words {
-                    ["group", name] => Ok(grant.group.name() == *name),
-                    _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
-                }
+    fn warrant(grant: &Grant) -> Option<Warrant> {
+        match grant.via {
+            Via::Pivot => None,
+            Via::Follower { manager, pivot, right } => {
+                Some(Warrant { giver: manager, lead: pivot, right })
             }
         }
-    };
+    }
+
+    fn leads(&self) -> Vec<(Ticket, SiteSet)> {
+        GroupLock::leads(self).collect()
+    }
+
+    fn carry(quorums: &Self::Quorums, sites: &SiteSet) -> bool {
+        quorums.is_quorum(sites)
+    }
+
+    fn joined(_: &Options) -> bool {
+        true
+    }
+
+    /// With a limit some have to wait, for the sake of others.
+    fn must_join(options: &Self::Options, claim: &Claim, grant: &Grant) -> bool {
+        options.limit.is_none() && grant.is_pivot() && claim.groups.contains(&grant.group)
+    }
+
+    fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
+        match words {
+            ["group", name] => Ok(grant.group.name() == *name),
+            _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
+        }
+    }
 }
 
-subject!(GroupLock, Options, GroupLock::new, |options: &Options| *options);
-subject!(
-    Unrepaired,
-    (Options, Erratum),
-    |(options, undone)| Unrepaired::new(options, undone),
-    |options: &(Options, Erratum)| options.0
-);
+impl Mutant for Unrepaired {
+    type Erratum = Erratum;
+
+    fn mutated(_: SiteId, _: &Arc<dyn QuorumSystem>, options: &Options, undone: Erratum) -> Self {
+        Unrepaired::new(*options, undone)
+    }
+
+    fn erase_mutant(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
+}
 
 /// Whether one site may ask another to manage.
 fn asks(quorums: &Arc<dyn QuorumSystem>, one: SiteId, other: SiteId) -> bool {

@@ -1,12 +1,13 @@
 //! The protocols that can be simulated.
 
 mod group;
+mod mutant;
 mod mutex;
 mod pool;
 mod role;
 mod token;
 
-use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::group::GroupLock;
@@ -16,79 +17,29 @@ use quorate_protocol::role::RoleLock;
 use quorate_protocol::token::TokenLock;
 use quorate_site::registry::Settings;
 
-use crate::Subject;
 use crate::cluster::Wants;
+use crate::{AnyProtocol, Setting, Subject};
 
+pub use self::mutant::Mutant;
 pub use self::mutex::quorums as coterie;
 
 /// The protocols' names.
 pub const PROTOCOLS: [&str; 5] =
     [GroupLock::NAME, Mutex::NAME, Pool::NAME, RoleLock::NAME, TokenLock::NAME];
 
-/// Something to do with a protocol that is known only by name.
-pub trait Visitor {
-    /// What comes of it.
-    type Output;
-
-    /// Does it with protocol `P`.
-    fn visit<P: Subject>(self, options: P::Options) -> Self::Output;
-}
-
-/// Protocols that can be looked up by name.
-pub trait Catalogue: Copy + Debug {
-    /// Hands the protocol called `name`, with these switches set, to `visitor`.
-    ///
-    /// # Errors
-    ///
-    /// No such protocol, no such switch, or no such value; the text says what there is.
-    fn visit<V: Visitor>(
-        self,
-        name: &str,
-        settings: &[Setting],
-        visitor: V,
-    ) -> Result<V::Output, String>;
-}
-
-/// The protocols of quorate, as in [`visit`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ours;
-
-impl Catalogue for Ours {
-    fn visit<V: Visitor>(
-        self,
-        name: &str,
-        settings: &[Setting],
-        visitor: V,
-    ) -> Result<V::Output, String> {
-        visit(name, settings, visitor)
-    }
-}
-
-/// A switch of a protocol, as people spell it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// Which switch.
-    pub name: String,
-    /// What it is set to.
-    pub value: String,
-}
-
-/// Hands the protocol called `name`, with these switches set, to `visitor`.
+/// Finds one of our protocols by its name, with these switches set: a
+/// [`Catalogue`](crate::Catalogue).
 ///
 /// # Errors
 ///
 /// No such protocol, no such switch, or no such value; the text says what there is.
-pub fn visit<V: Visitor>(
-    name: &str,
-    settings: &[Setting],
-    visitor: V,
-) -> Result<V::Output, String> {
+pub fn find(name: &str, settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     match name {
-        GroupLock::NAME => group::visit(settings, visitor),
-        Mutex::NAME => mutex::visit(settings, visitor),
-        Pool::NAME => pool::visit(settings, visitor),
-        RoleLock::NAME => role::visit(settings, visitor),
-        TokenLock::NAME => token::visit(settings, visitor),
+        GroupLock::NAME => group::find(settings),
+        Mutex::NAME => mutex::find(settings),
+        Pool::NAME => pool::find(settings),
+        RoleLock::NAME => role::find(settings),
+        TokenLock::NAME => token::find(settings),
         _ => Err(unknown_protocol(name)),
     }
 }
@@ -97,7 +48,7 @@ pub fn visit<V: Visitor>(
 ///
 /// # Errors
 ///
-/// As in [`visit`].
+/// As in [`find`].
 pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Settings), String> {
     match name {
         Mutex::NAME => {

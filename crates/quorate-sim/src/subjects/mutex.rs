@@ -5,16 +5,16 @@ use std::sync::Arc;
 use quorate_protocol::Fence;
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{Grant, Message, Mutex, Options};
-use quorate_quorum::{Kind, Listed, QuorumError, QuorumSystem, SiteSet, build};
+use quorate_quorum::{Kind, Listed, QuorumError, QuorumSystem, SiteId, SiteSet, build};
 
-use super::{Setting, Visitor, parse_switch, switches};
-use crate::{Shape, Subject};
+use super::{Mutant, parse_switch, switches};
+use crate::{AnyProtocol, AnySetup, Configured, Setting, Setup, Shape, Subject};
 
-pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+pub(super) fn find(settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     let (options, undone) = options(settings)?;
     Ok(match undone {
-        None => visitor.visit::<Mutex>(options),
-        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+        None => Configured::<Mutex>::erased(options),
+        Some(erratum) => Configured::<Unrepaired>::erased((options, erratum)),
     })
 }
 
@@ -28,60 +28,68 @@ pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>)
     Ok((options, undone))
 }
 
-/// The mutex, whole or with a repair undone: only what a site is made of differs.
-macro_rules! subject {
-    ($lock:ty, $options:ty, $new:expr) => {
-        impl Subject for $lock {
-            const NAME: &'static str = "mutex";
+impl Subject for Mutex {
+    const NAME: &'static str = "mutex";
 
-            const QUORUM: &'static str = "majority";
+    const QUORUM: &'static str = "majority";
 
-            const ANY_ORDER: bool = false;
+    const ANY_ORDER: bool = false;
 
-            type Options = $options;
+    type Options = Options;
 
-            type Quorums = Arc<dyn QuorumSystem>;
+    type Quorums = Arc<dyn QuorumSystem>;
 
-            fn quorums(shape: &Shape, _: &[()]) -> Result<Self::Quorums, String> {
-                quorums(shape)
-            }
+    fn erase(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
 
-            fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
-                $new(*options)
-            }
+    fn quorums(shape: &Shape, _: &[()]) -> Result<Self::Quorums, String> {
+        quorums(shape)
+    }
 
-            fn parse_claim(words: &[&str]) -> Result<(), String> {
-                match words {
-                    [] => Ok(()),
-                    _ => Err(format!("a mutex is acquired without `{}`", words.join(" "))),
-                }
-            }
+    fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
+        Mutex::new(*options)
+    }
 
-            fn kind(message: &Message) -> &'static str {
-                message.kind()
-            }
-
-            fn is_for_arbiter(message: &Message) -> bool {
-                message.is_for_arbiter()
-            }
-
-            fn conflict(_: &Grant, _: &Grant) -> bool {
-                true
-            }
-
-            fn fence(grant: &Grant) -> Fence {
-                grant.fence
-            }
-
-            fn vouch(quorums: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
-                quorums.is_quorum(sites)
-            }
+    fn parse_claim(words: &[&str]) -> Result<(), String> {
+        match words {
+            [] => Ok(()),
+            _ => Err(format!("a mutex is acquired without `{}`", words.join(" "))),
         }
-    };
+    }
+
+    fn kind(message: &Message) -> &'static str {
+        message.kind()
+    }
+
+    fn is_for_arbiter(message: &Message) -> bool {
+        message.is_for_arbiter()
+    }
+
+    fn conflict(_: &Grant, _: &Grant) -> bool {
+        true
+    }
+
+    fn fence(grant: &Grant) -> Fence {
+        grant.fence
+    }
+
+    fn vouch(quorums: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
+        quorums.is_quorum(sites)
+    }
 }
 
-subject!(Mutex, Options, Mutex::new);
-subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(options, undone));
+impl Mutant for Unrepaired {
+    type Erratum = Erratum;
+
+    fn mutated(_: SiteId, _: &Arc<dyn QuorumSystem>, options: &Options, undone: Erratum) -> Self {
+        Unrepaired::new(*options, undone)
+    }
+
+    fn erase_mutant(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
+}
 
 /// The quorums that are meant, where they are the same for all claims.
 ///

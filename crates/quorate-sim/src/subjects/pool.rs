@@ -5,10 +5,10 @@ use std::sync::Arc;
 use quorate_protocol::Fence;
 use quorate_protocol::pool::errata::{Erratum, Unrepaired};
 use quorate_protocol::pool::{Claim, Grant, Message, Options, Pool, Units};
-use quorate_quorum::{ArbiterKind, Arbiters, SiteSet};
+use quorate_quorum::{ArbiterKind, Arbiters, SiteId, SiteSet};
 
-use super::{Setting, Visitor, parse_switch, switches};
-use crate::{Marks, Shape, Subject};
+use super::{Mutant, parse_switch, switches};
+use crate::{AnyProtocol, AnySetup, Configured, Marks, Setting, Setup, Shape, Subject};
 
 /// The switches that are set, and the repair that is undone.
 pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>), String> {
@@ -21,78 +21,84 @@ pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Erratum>)
     Ok((options, undone))
 }
 
-pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+pub(super) fn find(settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     let (options, undone) = options(settings)?;
     Ok(match undone {
-        None => visitor.visit::<Pool>(options),
-        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+        None => Configured::<Pool>::erased(options),
+        Some(erratum) => Configured::<Unrepaired>::erased((options, erratum)),
     })
 }
 
-/// The pool, whole or with a repair undone: only what a site is made of differs.
-macro_rules! subject {
-    ($pool:ty, $options:ty, $new:expr) => {
-        impl Subject for $pool {
-            const NAME: &'static str = "pool";
+impl Subject for Pool {
+    const NAME: &'static str = "pool";
 
-            const QUORUM: &'static str = "uniform";
+    const QUORUM: &'static str = "uniform";
 
-            const ANY_ORDER: bool = true;
+    const ANY_ORDER: bool = true;
 
-            const POOLED: bool = true;
+    const POOLED: bool = true;
 
-            type Options = $options;
+    type Options = Options;
 
-            type Quorums = Arc<Arbiters>;
+    type Quorums = Arc<Arbiters>;
 
-            fn quorums(shape: &Shape, claims: &[Claim]) -> Result<Self::Quorums, String> {
-                quorums(shape, claims)
-            }
+    fn erase(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
 
-            fn new_site(arbiters: &Self::Quorums, options: &Self::Options) -> Self {
-                $new(arbiters, *options)
-            }
+    fn quorums(shape: &Shape, claims: &[Claim]) -> Result<Self::Quorums, String> {
+        quorums(shape, claims)
+    }
 
-            fn parse_claim(words: &[&str]) -> Result<Claim, String> {
-                parse_claim(words)
-            }
+    fn new_site(arbiters: &Self::Quorums, options: &Self::Options) -> Self {
+        Pool::new(arbiters, *options)
+    }
 
-            fn kind(message: &Message) -> &'static str {
-                message.kind()
-            }
+    fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+        parse_claim(words)
+    }
 
-            fn is_for_arbiter(message: &Message) -> bool {
-                message.is_for_arbiter()
-            }
+    fn kind(message: &Message) -> &'static str {
+        message.kind()
+    }
 
-            /// Units with numbers must not be the same; the property `units` counts all.
-            fn conflict(one: &Grant, other: &Grant) -> bool {
-                !one.numbers.is_disjoint(&other.numbers)
-            }
+    fn is_for_arbiter(message: &Message) -> bool {
+        message.is_for_arbiter()
+    }
 
-            fn units(grant: &Grant) -> Units {
-                grant.units
-            }
+    /// Units with numbers must not be the same; the property `units` counts all.
+    fn conflict(one: &Grant, other: &Grant) -> bool {
+        !one.numbers.is_disjoint(&other.numbers)
+    }
 
-            fn fence(grant: &Grant) -> Fence {
-                grant.fence
-            }
+    fn units(grant: &Grant) -> Units {
+        grant.units
+    }
 
-            fn marks(grant: &Grant) -> Marks {
-                marks(grant)
-            }
+    fn fence(grant: &Grant) -> Fence {
+        grant.fence
+    }
 
-            fn vouch(arbiters: &Self::Quorums, grant: &Grant, sites: &SiteSet) -> bool {
-                arbiters.of(grant.units.count as usize).is_ok_and(|of| of.is_quorum(sites))
-            }
-        }
-    };
+    fn marks(grant: &Grant) -> Marks {
+        marks(grant)
+    }
+
+    fn vouch(arbiters: &Self::Quorums, grant: &Grant, sites: &SiteSet) -> bool {
+        arbiters.of(grant.units.count as usize).is_ok_and(|of| of.is_quorum(sites))
+    }
 }
 
-subject!(Pool, Options, Pool::new);
-subject!(Unrepaired, (Options, Erratum), |arbiters, (options, undone)| {
-    Unrepaired::new(arbiters, options, undone)
-});
+impl Mutant for Unrepaired {
+    type Erratum = Erratum;
+
+    fn mutated(_: SiteId, arbiters: &Arc<Arbiters>, options: &Options, undone: Erratum) -> Self {
+        Unrepaired::new(arbiters, *options, undone)
+    }
+
+    fn erase_mutant(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
+}
 
 /// A grant of h units is of kind h, and above all that leave fewer than h: those of k - h + 1 units
 /// and more. A unit with a number is a kind of its own.

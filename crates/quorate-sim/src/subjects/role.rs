@@ -8,15 +8,15 @@ use quorate_protocol::group::Group;
 use quorate_protocol::role::errata::{Erratum, Unrepaired};
 use quorate_protocol::role::{Claim, Grant, Message, Options, Overrun, Role, RoleLock};
 use quorate_protocol::{Fence, SessionNo, Ticket};
-use quorate_quorum::{QuorumSystem, SiteSet};
+use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
-use super::{Setting, Visitor, mutex, parse_switch, parse_time, switches};
-use crate::{Marks, Shape, Subject, Warrant};
+use super::{Mutant, mutex, parse_switch, parse_time, switches};
+use crate::{AnyProtocol, AnySetup, Configured, Marks, Setting, Setup, Shape, Subject, Warrant};
 
-pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+pub(super) fn find(settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     Ok(match options(settings)? {
-        (options, None) => visitor.visit::<RoleLock>(options),
-        (options, Some(erratum)) => visitor.visit::<Unrepaired>((options, erratum)),
+        (options, None) => Configured::<RoleLock>::erased(options),
+        (options, Some(erratum)) => Configured::<Unrepaired>::erased((options, erratum)),
     })
 }
 
@@ -59,95 +59,103 @@ fn parse_option_time(name: &str, value: &str) -> Result<Duration, String> {
     parse_time(value).ok_or_else(wrong)
 }
 
-/// The role lock, whole or with a repair undone: only what a site is made of differs.
-macro_rules! subject {
-    ($lock:ty, $options:ty, $new:expr) => {
-        impl Subject for $lock {
-            const NAME: &'static str = "role";
+impl Subject for RoleLock {
+    const NAME: &'static str = "role";
 
-            const QUORUM: &'static str = "majority";
+    const QUORUM: &'static str = "majority";
 
-            const ANY_ORDER: bool = true;
+    const ANY_ORDER: bool = true;
 
-            type Options = $options;
+    type Options = Options;
 
-            type Quorums = Arc<dyn QuorumSystem>;
+    type Quorums = Arc<dyn QuorumSystem>;
 
-            fn quorums(shape: &Shape, _: &[Claim]) -> Result<Self::Quorums, String> {
-                mutex::quorums(shape)
-            }
+    fn erase(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
 
-            fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
-                $new(*options)
-            }
+    fn quorums(shape: &Shape, _: &[Claim]) -> Result<Self::Quorums, String> {
+        mutex::quorums(shape)
+    }
 
-            fn parse_claim(words: &[&str]) -> Result<Claim, String> {
-                parse_claim(words)
-            }
+    fn new_site(_: &Self::Quorums, options: &Self::Options) -> Self {
+        RoleLock::new(*options)
+    }
 
-            fn kind(message: &Message) -> &'static str {
-                message.kind()
-            }
+    fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+        parse_claim(words)
+    }
 
-            fn is_for_arbiter(message: &Message) -> bool {
-                message.is_asked()
-            }
+    fn kind(message: &Message) -> &'static str {
+        message.kind()
+    }
 
-            /// One stage at a time, and in it one exclusive member.
-            fn conflict(one: &Grant, other: &Grant) -> bool {
-                let exclusive = |grant: &Grant| grant.role == Role::Exclusive;
-                one.stage != other.stage || (exclusive(one) && exclusive(other))
-            }
+    fn is_for_arbiter(message: &Message) -> bool {
+        message.is_asked()
+    }
 
-            fn fence(grant: &Grant) -> Fence {
-                grant.fence
-            }
+    /// One stage at a time, and in it one exclusive member.
+    fn conflict(one: &Grant, other: &Grant) -> bool {
+        let exclusive = |grant: &Grant| grant.role == Role::Exclusive;
+        one.stage != other.stage || (exclusive(one) && exclusive(other))
+    }
 
-            /// Exclusive members have an order, also in one stage; shared ones only by stages.
-            fn marks(grant: &Grant) -> Marks {
-                match grant.role {
-                    Role::Shared => Marks { above: vec![], level: vec![0], own: vec![0] },
-                    Role::Exclusive => Marks { above: vec![1], level: vec![0], own: vec![1] },
-                }
-            }
+    fn fence(grant: &Grant) -> Fence {
+        grant.fence
+    }
 
-            fn stage_fence(grant: &Grant) -> Option<Fence> {
-                Some(grant.stage_fence)
-            }
-
-            fn vouch(quorums: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
-                quorums.is_quorum(sites)
-            }
-
-            /// Its host has the right from itself.
-            fn warrant(grant: &Grant) -> Option<Warrant> {
-                Some(Warrant { giver: grant.host(), lead: grant.stage, right: SessionNo(0) })
-            }
-
-            fn leads(&self) -> Vec<(Ticket, SiteSet)> {
-                self.leads().collect()
-            }
-
-            fn carry(quorums: &Self::Quorums, sites: &SiteSet) -> bool {
-                quorums.is_quorum(sites)
-            }
-
-            fn stays(grant: &Grant) -> Option<Duration> {
-                Some(grant.time)
-            }
-
-            fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
-                match words {
-                    ["group", name] => Ok(grant.group.name() == *name),
-                    _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
-                }
-            }
+    /// Exclusive members have an order, also in one stage; shared ones only by stages.
+    fn marks(grant: &Grant) -> Marks {
+        match grant.role {
+            Role::Shared => Marks { above: vec![], level: vec![0], own: vec![0] },
+            Role::Exclusive => Marks { above: vec![1], level: vec![0], own: vec![1] },
         }
-    };
+    }
+
+    fn stage_fence(grant: &Grant) -> Option<Fence> {
+        Some(grant.stage_fence)
+    }
+
+    fn vouch(quorums: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
+        quorums.is_quorum(sites)
+    }
+
+    /// Its host has the right from itself.
+    fn warrant(grant: &Grant) -> Option<Warrant> {
+        Some(Warrant { giver: grant.host(), lead: grant.stage, right: SessionNo(0) })
+    }
+
+    fn leads(&self) -> Vec<(Ticket, SiteSet)> {
+        RoleLock::leads(self).collect()
+    }
+
+    fn carry(quorums: &Self::Quorums, sites: &SiteSet) -> bool {
+        quorums.is_quorum(sites)
+    }
+
+    fn stays(grant: &Grant) -> Option<Duration> {
+        Some(grant.time)
+    }
+
+    fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
+        match words {
+            ["group", name] => Ok(grant.group.name() == *name),
+            _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
+        }
+    }
 }
 
-subject!(RoleLock, Options, RoleLock::new);
-subject!(Unrepaired, (Options, Erratum), |(options, undone)| Unrepaired::new(options, undone));
+impl Mutant for Unrepaired {
+    type Erratum = Erratum;
+
+    fn mutated(_: SiteId, _: &Arc<dyn QuorumSystem>, options: &Options, undone: Erratum) -> Self {
+        Unrepaired::new(*options, undone)
+    }
+
+    fn erase_mutant(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
+}
 
 /// `role exclusive a shared b c for 10ms` in scripts; the first word may be left out where it is
 /// clear what is meant.

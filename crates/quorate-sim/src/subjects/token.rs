@@ -9,10 +9,10 @@ use quorate_protocol::token::{Durable, Grant, Message, Options, Timer, TokenLock
 use quorate_protocol::{ClaimId, Fence, Record, SessionNo, Tick, Ticket};
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
-use super::{Setting, Visitor, group, mutex, parse_switch, switches};
-use crate::{Marks, Shape, Subject, Warrant};
+use super::{Mutant, group, mutex, parse_switch, switches};
+use crate::{AnyProtocol, AnySetup, Configured, Marks, Setting, Setup, Shape, Subject, Warrant};
 
-pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
+pub(super) fn find(settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     let mut options = Options::default();
     let set = |name: &str, value: &str| {
         match name {
@@ -27,8 +27,8 @@ pub(super) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
     let errata = Erratum::ALL.into_iter();
     let undone = switches(TokenLock::NAME, &Options::NAMES, settings, errata, set)?;
     Ok(match undone {
-        None => visitor.visit::<TokenLock>(options),
-        Some(erratum) => visitor.visit::<Unrepaired>((options, erratum)),
+        None => Configured::<TokenLock>::erased(options),
+        Some(erratum) => Configured::<Unrepaired>::erased((options, erratum)),
     })
 }
 
@@ -47,151 +47,161 @@ fn parse_time(name: &str, value: &str) -> Result<Duration, String> {
     }
 }
 
-/// The token lock, whole or with a repair undone: only what a site is made of differs.
-macro_rules! subject {
-    ($site:ty, $options:ty, $new:expr, $restarted:expr, $lock:expr) => {
-        impl Subject for $site {
-            const NAME: &'static str = "token";
+impl Subject for TokenLock {
+    const NAME: &'static str = "token";
 
-            const QUORUM: &'static str = "majority";
+    const QUORUM: &'static str = "majority";
 
-            const ANY_ORDER: bool = true;
+    const ANY_ORDER: bool = true;
 
-            const LOSSY: bool = true;
+    const LOSSY: bool = true;
 
-            const TOKENS: bool = true;
+    const TOKENS: bool = true;
 
-            type Options = $options;
+    type Options = Options;
 
-            type Quorums = Arc<dyn QuorumSystem>;
+    type Quorums = Arc<dyn QuorumSystem>;
 
-            fn quorums(shape: &Shape, _: &[Claim]) -> Result<Self::Quorums, String> {
-                mutex::quorums(shape)
-            }
+    fn erase(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
 
-            fn new_site(quorums: &Self::Quorums, options: &Self::Options) -> Self {
-                Self::at(SiteId::new(0), quorums, options)
-            }
+    fn quorums(shape: &Shape, _: &[Claim]) -> Result<Self::Quorums, String> {
+        mutex::quorums(shape)
+    }
 
-            fn at(site: SiteId, quorums: &Self::Quorums, options: &Self::Options) -> Self {
-                $new((site, quorums.n()), *options)
-            }
+    fn new_site(quorums: &Self::Quorums, options: &Self::Options) -> Self {
+        Self::at(SiteId::new(0), quorums, options)
+    }
 
-            fn restarted(
-                site: SiteId,
-                quorums: &Self::Quorums,
-                options: &Self::Options,
-                disk: Option<&Record>,
-            ) -> Self {
-                let durable = match disk {
-                    Some(Record::Token(durable)) => durable.clone(),
-                    _ => Durable::default(),
-                };
-                $restarted((site, quorums.n()), *options, durable)
-            }
+    fn at(site: SiteId, quorums: &Self::Quorums, options: &Self::Options) -> Self {
+        TokenLock::new(site, quorums.n(), *options)
+    }
 
-            fn is_deadline(timer: Timer) -> bool {
-                timer == Timer::Lapse
-            }
+    fn restarted(
+        site: SiteId,
+        quorums: &Self::Quorums,
+        options: &Self::Options,
+        disk: Option<&Record>,
+    ) -> Self {
+        TokenLock::restarted(site, quorums.n(), *options, durable(disk))
+    }
 
-            fn believes_until(&self, _: ClaimId) -> Option<Tick> {
-                $lock(self).believes_until()
-            }
+    fn is_deadline(timer: Timer) -> bool {
+        timer == Timer::Lapse
+    }
 
-            fn parse_claim(words: &[&str]) -> Result<Claim, String> {
-                group::parse_claim(words)
-            }
+    fn believes_until(&self, _: ClaimId) -> Option<Tick> {
+        TokenLock::believes_until(self)
+    }
 
-            fn kind(message: &Message) -> &'static str {
-                message.kind()
-            }
+    fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+        group::parse_claim(words)
+    }
 
-            fn is_for_arbiter(message: &Message) -> bool {
-                message.is_asked()
-            }
+    fn kind(message: &Message) -> &'static str {
+        message.kind()
+    }
 
-            /// Groups do not mix. Without leases only fences part the last session of one epoch
-            /// and the first of the next.
-            fn conflict(inside: &Grant, entrant: &Grant) -> bool {
-                let same = inside.stamp.epoch == entrant.stamp.epoch;
-                inside.group != entrant.group && (same || inside.leased)
-            }
+    fn is_for_arbiter(message: &Message) -> bool {
+        message.is_asked()
+    }
 
-            fn fence(grant: &Grant) -> Fence {
-                grant.fence()
-            }
+    /// Groups do not mix. Without leases only fences part the last session of one epoch
+    /// and the first of the next.
+    fn conflict(inside: &Grant, entrant: &Grant) -> bool {
+        let same = inside.stamp.epoch == entrant.stamp.epoch;
+        inside.group != entrant.group && (same || inside.leased)
+    }
 
-            /// Sessions of one epoch come one after the other. Without leases an old holder may
-            /// let somebody in after a new one has.
-            fn marks(grant: &Grant) -> Marks {
-                let epoch = usize::try_from(grant.stamp.epoch.0).expect("few epochs are tried");
-                let kind = if grant.leased { 0 } else { epoch };
-                Marks { above: vec![], level: vec![kind], own: vec![kind] }
-            }
+    fn fence(grant: &Grant) -> Fence {
+        grant.fence()
+    }
 
-            fn party(grant: &Grant) -> u64 {
-                grant
-                    .group
-                    .name()
-                    .bytes()
-                    .fold(1, |hash, byte| hash * 31 % 1_000_003 + u64::from(byte))
-            }
+    /// Sessions of one epoch come one after the other. Without leases an old holder may
+    /// let somebody in after a new one has.
+    fn marks(grant: &Grant) -> Marks {
+        let epoch = usize::try_from(grant.stamp.epoch.0).expect("few epochs are tried");
+        let kind = if grant.leased { 0 } else { epoch };
+        Marks { above: vec![], level: vec![kind], own: vec![kind] }
+    }
 
-            fn holds(&self) -> Option<u64> {
-                $lock(self).token().map(|token| token.stamp.epoch.0)
-            }
+    fn party(grant: &Grant) -> u64 {
+        grant.group.name().bytes().fold(1, |hash, byte| hash * 31 % 1_000_003 + u64::from(byte))
+    }
 
-            fn carries(message: &Message) -> Option<u64> {
-                match message {
-                    Message::Token { token, .. } => Some(token.stamp.epoch.0),
-                    _ => None,
-                }
-            }
+    fn holds(&self) -> Option<u64> {
+        self.token().map(|token| token.stamp.epoch.0)
+    }
 
-            fn vouch(_: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
-                !sites.is_empty()
-            }
-
-            fn warrant(grant: &Grant) -> Option<Warrant> {
-                let Via::Follower(captain) = grant.via else { return None };
-                let (time, claim) = (grant.stamp.session, ClaimId(0));
-                let lead = Ticket { time, site: captain, claim };
-                Some(Warrant { giver: captain, lead, right: SessionNo(0) })
-            }
-
-            fn shown(&self, what: &str) -> Result<String, String> {
-                let lock: &TokenLock = $lock(self);
-                let requests = lock.request_set().iter().map(|site| site.to_string());
-                let text = match what {
-                    "state" => format!("{:?}", lock.state()),
-                    "requests" => requests.collect::<Vec<_>>().join(" "),
-                    "queue" => lock.token().map_or_else(String::new, |t| t.queue.to_string()),
-                    _ => return Err(format!("expected state, requests or queue, not `{what}`")),
-                };
-                Ok(if text.is_empty() { "none".to_owned() } else { text })
-            }
-
-            fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
-                match words {
-                    ["group", name] => Ok(grant.group.name() == *name),
-                    _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
-                }
-            }
+    fn carries(message: &Message) -> Option<u64> {
+        match message {
+            Message::Token { token, .. } => Some(token.stamp.epoch.0),
+            _ => None,
         }
-    };
+    }
+
+    fn vouch(_: &Self::Quorums, _: &Grant, sites: &SiteSet) -> bool {
+        !sites.is_empty()
+    }
+
+    fn warrant(grant: &Grant) -> Option<Warrant> {
+        let Via::Follower(captain) = grant.via else { return None };
+        let (time, claim) = (grant.stamp.session, ClaimId(0));
+        let lead = Ticket { time, site: captain, claim };
+        Some(Warrant { giver: captain, lead, right: SessionNo(0) })
+    }
+
+    fn shown(&self, what: &str) -> Result<String, String> {
+        let requests = self.request_set().iter().map(|site| site.to_string());
+        let text = match what {
+            "state" => format!("{:?}", self.state()),
+            "requests" => requests.collect::<Vec<_>>().join(" "),
+            "queue" => self.token().map_or_else(String::new, |t| t.queue.to_string()),
+            _ => return Err(format!("expected state, requests or queue, not `{what}`")),
+        };
+        Ok(if text.is_empty() { "none".to_owned() } else { text })
+    }
+
+    fn is_as(grant: &Grant, words: &[&str]) -> Result<bool, String> {
+        match words {
+            ["group", name] => Ok(grant.group.name() == *name),
+            _ => Err(format!("expected `inside group G`, not `{}`", words.join(" "))),
+        }
+    }
 }
 
-subject!(
-    TokenLock,
-    Options,
-    |(site, n), options| TokenLock::new(site, n, options),
-    |(site, n), options, durable| TokenLock::restarted(site, n, options, durable),
-    std::convert::identity::<&TokenLock>
-);
-subject!(
-    Unrepaired,
-    (Options, Erratum),
-    |(site, n), (options, undone)| Unrepaired::new(site, n, options, undone),
-    |place, (options, undone), durable| Unrepaired::restarted(place, options, undone, durable),
-    Unrepaired::lock
-);
+impl Mutant for Unrepaired {
+    type Erratum = Erratum;
+
+    fn mutated(
+        site: SiteId,
+        quorums: &Arc<dyn QuorumSystem>,
+        options: &Options,
+        undone: Erratum,
+    ) -> Self {
+        Unrepaired::new(site, quorums.n(), *options, undone)
+    }
+
+    fn mutated_again(
+        site: SiteId,
+        quorums: &Arc<dyn QuorumSystem>,
+        options: &Options,
+        undone: Erratum,
+        disk: Option<&Record>,
+    ) -> Self {
+        Unrepaired::restarted((site, quorums.n()), *options, undone, durable(disk))
+    }
+
+    fn erase_mutant(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
+}
+
+/// What a site finds on its disk.
+fn durable(disk: Option<&Record>) -> Durable {
+    match disk {
+        Some(Record::Token(durable)) => durable.clone(),
+        _ => Durable::default(),
+    }
+}

@@ -192,7 +192,7 @@ impl<P: Subject> World<P> {
     }
 
     /// Lets `fault` happen.
-    pub fn suffer(&mut self, fault: Fault, watch: &mut impl Observer<P>) {
+    pub fn suffer(&mut self, fault: Fault, watch: &mut dyn Observer) {
         watch.see(0, &Event::Suffers(fault));
         match fault {
             Fault::Silence(client, server) => self.silence(client, server, watch),
@@ -207,14 +207,14 @@ impl<P: Subject> World<P> {
         self.judge_standing();
     }
 
-    fn tell(&mut self, site: SiteId, input: Input<P>, watch: &mut impl Observer<P>) {
+    fn tell(&mut self, site: SiteId, input: Input<P>, watch: &mut dyn Observer) {
         if let Err(violation) = self.step(site, 1, input, watch) {
             self.judge.on_violation(site, violation);
         }
         self.finish(site, watch);
     }
 
-    fn silence(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+    fn silence(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
         let link = Link { silent: true, ..self.links.get(client, server) };
         self.links.set(client, server, link);
         let sessions = &mut self.begin(client).shared.sessions;
@@ -222,7 +222,7 @@ impl<P: Subject> World<P> {
         self.tell(client, Input::Silent(server), watch);
     }
 
-    fn lose(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+    fn lose(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
         let orphaned = self.links.get(client, server).fate == Fate::Orphaned;
         let fate = if orphaned { Fate::Closed } else { Fate::Lost };
         let link = Link { silent: false, fate, ..self.links.get(client, server) };
@@ -243,7 +243,7 @@ impl<P: Subject> World<P> {
         self.finish(client, watch);
     }
 
-    fn close(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+    fn close(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
         self.end_ghosts(client, server, watch);
         self.links.set_fate(client, server, Fate::Closed);
         self.lose_lane(client, server, Lane::Up);
@@ -252,14 +252,14 @@ impl<P: Subject> World<P> {
         self.tell(server, Input::Closed(client), watch);
     }
 
-    fn reopen(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+    fn reopen(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
         let number = self.links.get(client, server).number.next();
         self.links.set(client, server, Link { number, fate: Fate::Opening, silent: false });
         self.begin(server).shared.sessions.set_theirs(client, Some(number));
         self.tell(server, Input::Opened(client, number), watch);
     }
 
-    fn open(&mut self, client: SiteId, server: SiteId, watch: &mut impl Observer<P>) {
+    fn open(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
         self.links.set_fate(client, server, Fate::Open);
         let number: SessionNo = self.links.get(client, server).number;
         let quarantined = self.nodes[server.index()].shared.quarantined;
@@ -341,7 +341,7 @@ impl<P: Subject> World<P> {
         (node.shared, node.vacant, node.up) = (shared, true, true);
     }
 
-    fn clear(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
+    fn clear(&mut self, site: SiteId, watch: &mut dyn Observer) {
         self.bury_all(site);
         self.end_former_life(site, watch);
         self.begin(site).shared.quarantined = false;

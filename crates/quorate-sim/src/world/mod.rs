@@ -1,5 +1,6 @@
 //! A protocol at every site of a cluster, and the channels between them.
 
+mod erased;
 mod faults;
 mod links;
 mod passing;
@@ -18,12 +19,14 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use self::faults::Ghost;
 use self::links::{Fate, Links};
-use self::unseen::{Fixed, Scratch, Setup};
+use self::unseen::{Fixed, Scratch};
 use self::words::Believer;
 use crate::channels::{Channels, Lane, Order};
+use crate::event::{Caller, Event, Grant, Message, Observer};
 use crate::property::{Judge, Standing};
-use crate::{Breach, Event, Observer, Quorums, Subject};
+use crate::{Breach, Quorums, Setup, Subject};
 
+pub use self::erased::{AnyWorld, Channel, TimerView};
 pub use self::faults::{Fault, Faults, Slips};
 
 /// A protocol at every site of a cluster, and the channels between them.
@@ -110,25 +113,26 @@ impl<P: Subject> World<P> {
     /// A cluster at which nothing has happened yet, in the papers' world: channels never fail, and
     /// keep the order.
     pub fn new(quorums: &P::Quorums, options: &P::Options) -> Self {
-        Self::build(quorums, options, None, Order::Fifo)
+        Self::with_order(quorums, options, Order::Fifo)
     }
 
     /// The same with channels that need not keep the order.
     pub fn with_order(quorums: &P::Quorums, options: &P::Options, order: Order) -> Self {
-        Self::build(quorums, options, None, order)
+        let setup = Setup::new(quorums.clone(), options.clone());
+        Self::of_setup(Arc::new(setup), None, order)
     }
 
     /// A cluster at which nothing has happened yet, with sessions that can end.
     pub fn with_sessions(quorums: &P::Quorums, options: &P::Options, contract: Contract) -> Self {
-        Self::build(quorums, options, Some(contract), Order::Fifo)
+        let setup = Setup::new(quorums.clone(), options.clone());
+        Self::of_setup(Arc::new(setup), Some(contract), Order::Fifo)
     }
 
-    fn build(
-        quorums: &P::Quorums,
-        options: &P::Options,
-        contract: Option<Contract>,
-        order: Order,
-    ) -> Self {
+    /// A cluster at which nothing has happened yet. Where there are sessions, channels keep the
+    /// order.
+    pub(crate) fn of_setup(setup: Arc<Setup<P>>, contract: Option<Contract>, order: Order) -> Self {
+        let order = if contract.is_some() { Order::Fifo } else { order };
+        let (quorums, options) = (&setup.quorums, &setup.options);
         let fence_block = contract.map_or(FENCE_BLOCK, |contract| contract.fence_block);
         let mut judge = Judge::new();
         let node = |site| {
@@ -166,7 +170,7 @@ impl<P: Subject> World<P> {
             armed: 0,
             futile: 0,
             scratch: Scratch::default(),
-            fixed: Fixed(Arc::new(Setup::new(options, quorums))),
+            fixed: Fixed(setup),
         }
     }
 
@@ -253,16 +257,16 @@ impl<P: Subject> World<P> {
         &mut self,
         site: SiteId,
         claim: P::Claim,
-        watch: &mut impl Observer<P>,
+        watch: &mut dyn Observer,
     ) -> Result<ClaimId, Violation> {
         let node = &self.nodes[site.index()];
         let id = ClaimId(node.claims_made + 1);
-        watch.see(0, &Event::Acquires(site, id));
+        watch.see(0, &Event::Acquires(Caller::of::<P>(site, id)));
         let node = self.begin(site);
         node.claims_made += 1;
         node.claims.insert(id, Standpoint::Waiting);
         self.waiting += 1;
-        self.judge.on_wait(site, id, &claim);
+        self.judge.on_wait(&self.fixed.0.options, site, id, &claim);
         let done = self.step(site, 0, Input::Acquire(id, claim), watch);
         if done.is_err() {
             let node = self.begin(site);
@@ -284,12 +288,12 @@ impl<P: Subject> World<P> {
         &mut self,
         site: SiteId,
         claim: ClaimId,
-        watch: &mut impl Observer<P>,
+        watch: &mut dyn Observer,
     ) -> Result<(), Violation> {
         if self.standpoint(site, claim) != Some(Standpoint::Inside) {
             return Err(Violation::NotInside(claim));
         }
-        watch.see(0, &Event::Releases(site, claim));
+        watch.see(0, &Event::Releases(Caller::of::<P>(site, claim)));
         self.forget(site, claim);
         let done = self.step(site, 0, Input::Release(claim), watch);
         self.finish(site, watch);
@@ -305,12 +309,12 @@ impl<P: Subject> World<P> {
         &mut self,
         site: SiteId,
         claim: ClaimId,
-        watch: &mut impl Observer<P>,
+        watch: &mut dyn Observer,
     ) -> Result<(), Violation> {
         if self.standpoint(site, claim) != Some(Standpoint::Waiting) {
             return Err(Violation::NotWaiting(claim));
         }
-        watch.see(0, &Event::GivesUp(site, claim));
+        watch.see(0, &Event::GivesUp(Caller::of::<P>(site, claim)));
         self.forget(site, claim);
         let done = self.step(site, 0, Input::Abandon(claim), watch);
         self.finish(site, watch);
@@ -341,26 +345,20 @@ impl<P: Subject> World<P> {
         }
     }
 
-    fn receive(
-        &mut self,
-        from: SiteId,
-        to: SiteId,
-        message: P::Message,
-        watch: &mut impl Observer<P>,
-    ) {
-        watch.see(0, &Event::Receives { from, to, message: &message });
+    fn receive(&mut self, from: SiteId, to: SiteId, message: P::Message, watch: &mut dyn Observer) {
+        watch.see(0, &Event::Receives { from, to, message: Message::of::<P>(&message) });
         if let Err(violation) = self.step(to, 1, Input::Deliver(from, message), watch) {
             self.judge.on_violation(to, violation);
         }
     }
 
     /// Handles what a site sent to itself, then judges.
-    fn finish(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
+    fn finish(&mut self, site: SiteId, watch: &mut dyn Observer) {
         self.absorb(site, watch);
         self.judge_standing();
     }
 
-    fn absorb(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
+    fn absorb(&mut self, site: SiteId, watch: &mut dyn Observer) {
         while let Some(message) = self.scratch.own.pop_front() {
             self.receive(site, site, message, watch);
         }
@@ -421,7 +419,7 @@ impl<P: Subject> World<P> {
         site: SiteId,
         depth: usize,
         input: Input<P>,
-        watch: &mut impl Observer<P>,
+        watch: &mut dyn Observer,
     ) -> Result<(), Violation> {
         let foreseen = watch.asks_ahead().then(|| self.protocol(site).view().etas);
         let node = Arc::make_mut(&mut self.nodes[site.index()]);
@@ -451,11 +449,12 @@ impl<P: Subject> World<P> {
         site: SiteId,
         depth: usize,
         effect: Effect<P>,
-        watch: &mut impl Observer<P>,
+        watch: &mut dyn Observer,
     ) {
         match effect {
             Effect::Send(to, message) => {
-                watch.see(depth, &Event::Sends { from: site, to, message: &message });
+                let seen = Message::of::<P>(&message);
+                watch.see(depth, &Event::Sends { from: site, to, message: seen });
                 if to == site {
                     self.scratch.own.push_back(message);
                 } else {
@@ -463,7 +462,8 @@ impl<P: Subject> World<P> {
                 }
             }
             Effect::Grant(claim, grant) => {
-                watch.see(depth, &Event::Enters(site, claim, &grant));
+                let caller = Caller::of::<P>(site, claim);
+                watch.see(depth, &Event::Enters(caller, Grant::of::<P>(&grant)));
                 self.waiting -= 1;
                 if self.is_void(&grant) {
                     self.judge.on_end(site, claim);
@@ -476,7 +476,7 @@ impl<P: Subject> World<P> {
                 self.believe(site, claim, &grant);
             }
             Effect::Lose(claim, why) => {
-                watch.see(depth, &Event::Loses(site, claim, why));
+                watch.see(depth, &Event::Loses(Caller::of::<P>(site, claim), why));
                 self.begin(site).claims.insert(claim, Standpoint::Lost);
                 self.inside -= 1;
                 self.judge.on_leave(site, claim);

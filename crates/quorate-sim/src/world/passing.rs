@@ -7,6 +7,7 @@ use quorate_quorum::SiteId;
 
 use super::World;
 use crate::channels::Lane;
+use crate::event::Message;
 use crate::{Event, Observer, Subject};
 
 impl<P: Subject> World<P> {
@@ -22,14 +23,14 @@ impl<P: Subject> World<P> {
     }
 
     /// A timer runs out, whatever the time is; false if it is not armed.
-    pub fn expire(&mut self, site: SiteId, timer: P::Timer, watch: &mut impl Observer<P>) -> bool {
+    pub fn expire(&mut self, site: SiteId, timer: P::Timer, watch: &mut dyn Observer) -> bool {
         if !self.nodes[site.index()].timers.contains_key(&timer) {
             return false;
         }
         self.disarm(site, timer);
         let quiet = self.channels.in_flight() == 0 && self.inside == 0;
         self.futile += u32::from(quiet);
-        watch.see(0, &Event::Expires(site, timer));
+        watch.see(0, &Event::Expires(site, &timer));
         if let Err(violation) = self.step(site, 1, Input::Expire(timer), watch) {
             self.judge.on_violation(site, violation);
         }
@@ -38,11 +39,7 @@ impl<P: Subject> World<P> {
     }
 
     /// The next message of a channel arrives; false if there is none.
-    pub fn deliver(
-        &mut self,
-        channel: (SiteId, SiteId, Lane),
-        watch: &mut impl Observer<P>,
-    ) -> bool {
+    pub fn deliver(&mut self, channel: (SiteId, SiteId, Lane), watch: &mut dyn Observer) -> bool {
         self.deliver_at(channel, 0, watch)
     }
 
@@ -51,7 +48,7 @@ impl<P: Subject> World<P> {
         &mut self,
         (from, to, lane): (SiteId, SiteId, Lane),
         at: usize,
-        watch: &mut impl Observer<P>,
+        watch: &mut dyn Observer,
     ) -> bool {
         if !self.is_up(to) {
             return self.drop_at((from, to, lane), at, watch);
@@ -68,11 +65,11 @@ impl<P: Subject> World<P> {
         &mut self,
         (from, to, lane): (SiteId, SiteId, Lane),
         at: usize,
-        watch: &mut impl Observer<P>,
+        watch: &mut dyn Observer,
     ) -> bool {
         let Some(message) = self.channels.take(from, to, lane, at) else { return false };
         self.judge.on_token(P::carries(&message), None);
-        watch.see(0, &Event::Drops { from, to, message: &message });
+        watch.see(0, &Event::Drops { from, to, message: Message::of::<P>(&message) });
         self.judge_standing();
         true
     }
@@ -107,10 +104,10 @@ impl<P: Subject> World<P> {
         site: SiteId,
         timer: P::Timer,
         after: Duration,
-        watch: &mut impl Observer<P>,
+        watch: &mut dyn Observer,
     ) {
         let due = self.now + after;
-        watch.see(1, &Event::Arms(site, timer, due));
+        watch.see(1, &Event::Arms(site, &timer, due));
         let new = self.begin(site).timers.insert(timer, due).is_none();
         self.armed += usize::from(new);
     }

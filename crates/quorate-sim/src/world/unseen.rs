@@ -1,38 +1,16 @@
 //! What a world carries along that tells no two of its states apart.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use quorate_protocol::Out;
-use quorate_quorum::SiteId;
 
-use crate::{Quorums, Subject};
+use crate::{Setup, Subject};
 
 /// What is the same in all states of a run, and so tells none of them apart.
 pub(super) struct Fixed<P: Subject>(pub(super) Arc<Setup<P>>);
-
-/// How a world was set up.
-pub(super) struct Setup<P: Subject> {
-    pub(super) options: P::Options,
-    pub(super) quorums: P::Quorums,
-    /// The pairs of sites that never speak, each both ways.
-    pub(super) mute: BTreeSet<(SiteId, SiteId)>,
-}
-
-impl<P: Subject> Setup<P> {
-    pub(super) fn new(options: &P::Options, quorums: &P::Quorums) -> Self {
-        let sites = || SiteId::all(quorums.n());
-        let mut mute = BTreeSet::new();
-        // Where all may ask, all are asked.
-        if !sites().all(|site| quorums.may_ask(site)) {
-            let pairs = sites().flat_map(|one| sites().map(move |other| (one, other)));
-            mute.extend(pairs.filter(|&(one, other)| !P::speak(quorums, one, other)));
-        }
-        Self { options: options.clone(), quorums: quorums.clone(), mute }
-    }
-}
 
 impl<P: Subject> Clone for Fixed<P> {
     fn clone(&self) -> Self {

@@ -10,7 +10,7 @@ use quorate_quorum::SiteId;
 
 use super::links::Fate;
 use super::{Standpoint, World};
-use crate::{Event, Observer, Subject, Warrant};
+use crate::{Caller, Event, Observer, Subject, Warrant};
 
 /// Somebody inside on the word of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,12 +57,7 @@ impl<P: Subject> World<P> {
 
     /// The client has lost its session at the server: it may not let anybody join pivots there any
     /// more, and those it did let join have stopped.
-    pub(super) fn end_right(
-        &mut self,
-        client: SiteId,
-        server: SiteId,
-        watch: &mut impl Observer<P>,
-    ) {
+    pub(super) fn end_right(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
         self.lapse(watch, |b| b.warrant.giver == client && b.warrant.lead.site == server);
     }
 
@@ -74,7 +69,7 @@ impl<P: Subject> World<P> {
 
     /// The session of these pivots has ended before its time: those who followed have stopped.
     /// Where it was closed, nobody should be left.
-    pub(super) fn end_leads(&mut self, leads: &[Ticket], watch: &mut impl Observer<P>) {
+    pub(super) fn end_leads(&mut self, leads: &[Ticket], watch: &mut dyn Observer) {
         self.lapse(watch, |believer| leads.contains(&believer.warrant.lead));
         self.lapsed.extend(leads);
     }
@@ -89,19 +84,14 @@ impl<P: Subject> World<P> {
 
     /// The server closes a session. If its client has crashed, it never saw it end, and neither did
     /// those who count on it.
-    pub(super) fn end_ghosts(
-        &mut self,
-        client: SiteId,
-        server: SiteId,
-        watch: &mut impl Observer<P>,
-    ) {
+    pub(super) fn end_ghosts(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
         self.end_right(client, server, watch);
         self.lapse(watch, |b| b.ghost && b.site == client && b.warrant.giver == server);
         self.thaw(|lead| lead.site == client, server, watch);
     }
 
     /// The quarantine of a site outlasts all it said and was told before it crashed.
-    pub(super) fn end_former_life(&mut self, site: SiteId, watch: &mut impl Observer<P>) {
+    pub(super) fn end_former_life(&mut self, site: SiteId, watch: &mut dyn Observer) {
         self.lapse(watch, |b| b.ghost && (b.site == site || b.warrant.giver == site));
         let over: Vec<Ticket> =
             self.frozen.keys().copied().filter(|lead| lead.site == site).collect();
@@ -111,12 +101,7 @@ impl<P: Subject> World<P> {
     }
 
     /// One site less vouches for pivots of sites that have crashed.
-    fn thaw(
-        &mut self,
-        which: impl Fn(&Ticket) -> bool,
-        voucher: SiteId,
-        watch: &mut impl Observer<P>,
-    ) {
+    fn thaw(&mut self, which: impl Fn(&Ticket) -> bool, voucher: SiteId, watch: &mut dyn Observer) {
         let (quorums, mut over) = (&self.fixed.0.quorums, Vec::new());
         self.frozen.retain(|lead, sites| {
             let less = which(lead) && sites.remove(voucher);
@@ -128,7 +113,7 @@ impl<P: Subject> World<P> {
     }
 
     /// Ends those whose word has run out. Their sites see to it like to anybody who leaves.
-    fn lapse(&mut self, watch: &mut impl Observer<P>, over: impl Fn(&Believer) -> bool) {
+    fn lapse(&mut self, watch: &mut dyn Observer, over: impl Fn(&Believer) -> bool) {
         let (over, rest): (Vec<Believer>, _) =
             std::mem::take(&mut self.believers).into_iter().partition(over);
         self.believers = rest;
@@ -146,19 +131,14 @@ impl<P: Subject> World<P> {
     }
 
     /// A caller is told that its grant is over, and its site that it has left.
-    pub(super) fn end(&mut self, site: SiteId, claim: ClaimId, watch: &mut impl Observer<P>) {
-        watch.see(1, &Event::Loses(site, claim, Why::NoWord));
+    pub(super) fn end(&mut self, site: SiteId, claim: ClaimId, watch: &mut dyn Observer) {
+        watch.see(1, &Event::Loses(Caller::of::<P>(site, claim), Why::NoWord));
         self.begin(site).claims.insert(claim, Standpoint::Lost);
         self.release_lost(site, claim, watch);
     }
 
     /// A caller that was told that its grant is over has stopped.
-    pub(super) fn release_lost(
-        &mut self,
-        site: SiteId,
-        claim: ClaimId,
-        watch: &mut impl Observer<P>,
-    ) {
+    pub(super) fn release_lost(&mut self, site: SiteId, claim: ClaimId, watch: &mut dyn Observer) {
         if let Err(violation) = self.step(site, 1, Input::Release(claim), watch) {
             self.judge.on_violation(site, violation);
         }

@@ -6,9 +6,9 @@ use crate::plans::plan;
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::Kind;
 use quorate_sim::random::{Plan, run};
-use quorate_sim::{Contract, Faults};
+use quorate_sim::{Contract, Faults, setup};
 
-fn claims(plan: &Plan<Mutex>) -> u64 {
+fn claims(plan: &Plan) -> u64 {
     plan.requests.iter().map(|&requests| u64::from(requests)).sum()
 }
 
@@ -37,7 +37,8 @@ fn five_sites_are_clean_whatever_ends() {
 #[test]
 fn a_plane_is_clean_whatever_ends() {
     let quorums = quorate_quorum::build(Kind::Plane, 7).unwrap();
-    let plan = Plan { skew: true, quorums, ..plan::<Mutex>(7, Options::default(), mixed()) };
+    let setup = setup::<Mutex>(quorums, Options::default());
+    let plan = Plan { skew: true, setup, ..plan::<Mutex>(7, Options::default(), mixed()) };
     plan.assert_clean(1_000);
 }
 
@@ -77,7 +78,7 @@ fn one_seed_gives_one_history_byte_for_byte() {
     let plan = Plan { skew: true, gives_up: 2, ..plan::<Mutex>(5, Options::default(), mixed()) };
     let history = |seed| {
         let mut chronicle = Chronicle::default();
-        run::<Mutex>(&plan, seed, &mut chronicle);
+        run(&plan, seed, &mut chronicle);
         chronicle.0
     };
     let first = history(11);

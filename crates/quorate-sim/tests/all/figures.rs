@@ -21,12 +21,12 @@ fn grid_9() -> Arc<dyn QuorumSystem> {
     build(Kind::Grid, 9).unwrap()
 }
 
-fn plan(quorums: &Arc<dyn QuorumSystem>, options: Options, inside: u64) -> Plan<Mutex> {
-    let plan = Plan::calm(Arc::clone(quorums), options, Claims::all(vec![()]));
+fn plan(quorums: &Arc<dyn QuorumSystem>, options: Options, inside: u64) -> Plan {
+    let plan = Plan::calm::<Mutex>(Arc::clone(quorums), options, Claims::all(vec![()]));
     Plan { inside: Span::Fixed(inside), ..plan }
 }
 
-fn measure(plan: &Plan<Mutex>) -> Tally {
+fn measure(plan: &Plan) -> Tally {
     let outcome = run(plan, 1, &mut Unwatched);
     assert_eq!(outcome.breach, None);
     assert_eq!(outcome.tally.unserved, 0);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quorate_protocol::group::{Choice, Claim, Group, GroupLock, Message, Options};
+use quorate_protocol::group::{Choice, Claim, Grant, Group, GroupLock, Message, Options};
 use quorate_protocol::{SiteId, Tick, Ticket};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
 use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
@@ -42,13 +42,14 @@ impl Bill {
         *self.charged.entry(payer).or_default() += 1;
     }
 
-    fn note(&mut self, event: &Event<'_, GroupLock>) {
+    fn note(&mut self, event: &Event<'_>) {
         match *event {
-            Event::Sends { from, to, message } => self.send(from, to, message),
+            Event::Sends { from, to, message } => self.send(from, to, message.downcast()),
             Event::Receives { to, message, .. } => {
-                self.received.insert(to, message.ticket());
+                self.received.insert(to, message.downcast::<Message>().ticket());
             }
-            Event::Enters(_, _, grant) => {
+            Event::Enters(_, grant) => {
+                let grant: &Grant = grant.downcast();
                 self.served.insert(grant.ticket, grant.is_pivot());
             }
             _ => {}
@@ -60,14 +61,14 @@ impl Bill {
     }
 }
 
-impl Observer<GroupLock> for Bill {
-    fn see(&mut self, _: usize, event: &Event<'_, GroupLock>) {
+impl Observer for Bill {
+    fn see(&mut self, _: usize, event: &Event<'_>) {
         self.note(event);
     }
 }
 
-impl TimedObserver<GroupLock> for Bill {
-    fn see(&mut self, _: Tick, _: usize, event: &Event<'_, GroupLock>) {
+impl TimedObserver for Bill {
+    fn see(&mut self, _: Tick, _: usize, event: &Event<'_>) {
         self.note(event);
     }
 }
@@ -232,7 +233,7 @@ fn nine(kind: Kind, managers: usize) -> (Arc<dyn QuorumSystem>, u64) {
 }
 
 /// Twelve claims for each requester: `some` of `groups`, by a rule without pattern.
-fn claims(managers: usize, groups: u64, some: usize) -> Claims<Claim> {
+fn claims(managers: usize, groups: u64, some: usize) -> Claims {
     let mut state = 1_u64;
     let mut draw = |below: u64| {
         state =
@@ -253,16 +254,16 @@ fn claims(managers: usize, groups: u64, some: usize) -> Claims<Claim> {
 
 fn plan(
     (quorums, managers): (Arc<dyn QuorumSystem>, usize),
-    claims: Claims<Claim>,
+    claims: Claims,
     choice: Choice,
-) -> Plan<GroupLock> {
+) -> Plan {
     let mut requests = vec![0; managers];
     requests.extend([12; 9]);
     let options = Options { choice, ..Options::default() };
-    Plan { requests, think: Span::UpTo(2 * T), ..Plan::new(quorums, options, claims) }
+    Plan { requests, think: Span::UpTo(2 * T), ..Plan::new::<GroupLock>(quorums, options, claims) }
 }
 
-fn runs(plan: &Plan<GroupLock>, seeds: u64) -> impl Iterator<Item = Bill> + '_ {
+fn runs(plan: &Plan, seeds: u64) -> impl Iterator<Item = Bill> + '_ {
     (0..seeds).map(move |seed| {
         let mut bill = Bill::default();
         let outcome = run(plan, seed, &mut bill);

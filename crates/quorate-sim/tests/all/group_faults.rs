@@ -12,16 +12,16 @@ use quorate_sim::{Claims, Faults, Subject, Unwatched};
 const MANY: Faults = Faults { lose: 5, silent: 3, crash: 2, ..Faults::NONE };
 
 /// Callers who mostly can be inside together, and some who cannot.
-fn plan<P>((kind, n): (Kind, usize), options: P::Options, faults: Faults) -> Plan<P>
+fn plan<P>((kind, n): (Kind, usize), options: P::Options, faults: Faults) -> Plan
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     let claims = Claims::parse::<P>("a; a b; b").unwrap();
-    let plan = Plan::new(build(kind, n).unwrap(), options, claims);
+    let plan = Plan::new::<P>(build(kind, n).unwrap(), options, claims);
     Plan { requests: vec![3; n], gives_up: 3, faults: Some(faults), ..plan }
 }
 
-fn outcomes<P: Subject>(plan: &Plan<P>, seeds: u64) -> impl Iterator<Item = Outcome> + '_ {
+fn outcomes(plan: &Plan, seeds: u64) -> impl Iterator<Item = Outcome> + '_ {
     (0..seeds).map(|seed| run(plan, seed, &mut Unwatched))
 }
 
@@ -56,13 +56,13 @@ fn sessions_need_their_repairs() {
 }
 
 /// Long stays, and managers that fall silent before they are lost.
-fn patient<P>(options: P::Options) -> Plan<P>
+fn patient<P>(options: P::Options) -> Plan
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     let faults = Faults { lose: 20, silent: 20, ..Faults::NONE };
     let (think, inside) = (Span::UpTo(4 * T), Span::UpTo(60 * T));
-    Plan { think, inside, gives_up: 0, ..plan((Kind::Majority, 3), options, faults) }
+    Plan { think, inside, gives_up: 0, ..plan::<P>((Kind::Majority, 3), options, faults) }
 }
 
 #[test]

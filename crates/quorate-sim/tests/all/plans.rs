@@ -14,7 +14,7 @@ pub(crate) fn plan<P: Subject<Claim = (), Quorums = System>>(
     n: usize,
     options: P::Options,
     faults: Faults,
-) -> Plan<P> {
-    let plan = Plan::new(build(Kind::Majority, n).unwrap(), options, Claims::all(vec![()]));
+) -> Plan {
+    let plan = Plan::new::<P>(build(Kind::Majority, n).unwrap(), options, Claims::all(vec![()]));
     Plan { faults: Some(faults), ..plan }
 }

@@ -23,22 +23,22 @@ fn claim(count: usize, of: usize) -> Claim {
 }
 
 /// Site after site asks for one unit, two, and so on up to all, and from one on again.
-fn mix(k: usize) -> Claims<Claim> {
+fn mix(k: usize) -> Claims {
     Claims::each((1..=k).map(|h| vec![claim(h, k)]).collect())
 }
 
 /// The same by sites that all want to know which units they have.
-fn numbered(k: usize) -> Claims<Claim> {
+fn numbered(k: usize) -> Claims {
     let numbered = |h| Claim { numbered: true, ..claim(h, k) };
     Claims::each((1..=k).map(|h| vec![numbered(h)]).collect())
 }
 
-fn plan<P>(arbiters: Arbiters, options: P::Options) -> Plan<P>
+fn plan<P>(arbiters: Arbiters, options: P::Options) -> Plan
 where
     P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
 {
     let claims = mix(arbiters.k());
-    Plan::new(Arc::new(arbiters), options, claims)
+    Plan::new::<P>(Arc::new(arbiters), options, claims)
 }
 
 /// So many requesters, and behind them so many arbiters that all are asked.
@@ -200,13 +200,14 @@ struct Cancels {
     since: u32,
 }
 
-impl TimedObserver<Pool> for Cancels {
-    fn see(&mut self, _: quorate_protocol::Tick, depth: usize, event: &Event<'_, Pool>) {
+impl TimedObserver for Cancels {
+    fn see(&mut self, _: quorate_protocol::Tick, depth: usize, event: &Event<'_>) {
         match event {
-            Event::Receives { message: Message::Request { units, .. }, .. } => {
+            Event::Receives { message, .. } if message.kind == "request" => {
+                let Message::Request { units, .. } = message.downcast() else { unreachable!() };
                 (self.arrived, self.since) = (Some(*units), 0);
             }
-            Event::Sends { message: Message::Cancel { .. }, .. } => {
+            Event::Sends { message, .. } if message.kind == "cancel" => {
                 let units = self.arrived.expect("only an arrival makes an arbiter ask back");
                 self.since += 1;
                 assert!(self.since <= units, "{} cancels for {units} units", self.since);
@@ -241,7 +242,8 @@ fn all_messages_stay_below_the_bound() {
         let requesters = 2 * k;
         let mut plan = plan::<Pool>(apart(requesters, s, k), Options::default());
         plan.requests = [vec![3; requesters], vec![0; s]].concat();
-        let claimed = SiteId::all(requesters).map(|site| plan.claims.next(site, 0).units.count);
+        let claimed = SiteId::all(requesters).map(|site| plan.claims.next(site, 0));
+        let claimed = claimed.map(|claim| claim.downcast::<Claim>().units.count);
         let bound: u64 = claimed.map(|h| 3 * (3 * u64::from(h) + 3) * s as u64).sum();
         for seed in 0..200 {
             let outcome = run(&plan, seed, &mut Unwatched);
@@ -254,8 +256,8 @@ fn all_messages_stay_below_the_bound() {
 #[derive(Default)]
 struct Counted(u64);
 
-impl Observer<Pool> for Counted {
-    fn see(&mut self, _: usize, event: &Event<'_, Pool>) {
+impl Observer for Counted {
+    fn see(&mut self, _: usize, event: &Event<'_>) {
         self.0 += u64::from(matches!(event, Event::Sends { .. }));
     }
 }

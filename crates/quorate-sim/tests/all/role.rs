@@ -12,7 +12,7 @@ use quorate_protocol::role::{Claim, Grant, Message, Options, Role, RoleLock};
 use quorate_protocol::{ClaimId, SiteId, Tick, Ticket};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
 use quorate_sim::random::{Delay, Outcome, Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Claims, Event, Order, Quorums, Subject};
+use quorate_sim::{Caller, Claims, Event, Order, Quorums, Subject};
 
 /// What the note calls L, S, Y and I, and what happened to whom.
 #[derive(Default)]
@@ -79,29 +79,28 @@ impl Ledger {
         }
     }
 
-    fn note<P>(&mut self, now: Tick, event: &Event<'_, P>)
-    where
-        P: Subject<Message = Message, Grant = Grant>,
-    {
+    fn note(&mut self, now: Tick, event: &Event<'_>) {
         match *event {
-            Event::Acquires(site, claim) => {
+            Event::Acquires(Caller { site, claim, .. }) => {
                 if (self.under_way, self.waiting, self.inside) == (0, 0, 0) {
                     self.settle();
                 }
                 self.waiting += 1;
                 self.asked.insert((site, claim), self.turns.len());
             }
-            Event::Sends { from, to, message } if from != to => self.send(now, message),
+            Event::Sends { from, to, message } if from != to => self.send(now, message.downcast()),
             Event::Receives { from, to, .. } if from != to => self.under_way -= 1,
-            Event::Enters(site, claim, grant) => self.enter((site, claim), grant),
+            Event::Enters(Caller { site, claim, .. }, grant) => {
+                self.enter((site, claim), grant.downcast());
+            }
             Event::Releases(..) => self.inside -= 1,
             _ => {}
         }
     }
 }
 
-impl<P: Subject<Message = Message, Grant = Grant>> TimedObserver<P> for Ledger {
-    fn see(&mut self, now: Tick, _: usize, event: &Event<'_, P>) {
+impl TimedObserver for Ledger {
+    fn see(&mut self, now: Tick, _: usize, event: &Event<'_>) {
         self.note(now, event);
     }
 }
@@ -149,7 +148,7 @@ fn claims(groups: &[Group], processes: usize, several: usize) -> Vec<Vec<Claim>>
     (0..processes).map(|process| (0..6).map(|round| claim(process, round)).collect()).collect()
 }
 
-fn plan<P>(m: usize, processes: usize, several: usize, options: P::Options) -> (Plan<P>, u64)
+fn plan<P>(m: usize, processes: usize, several: usize, options: P::Options) -> (Plan, u64)
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
@@ -162,16 +161,13 @@ where
         requests,
         think: Span::UpTo(60 * T),
         inside: Span::Fixed(1000 * T),
-        ..Plan::calm(quorums, options, Claims::each(each))
+        ..Plan::calm::<P>(quorums, options, Claims::each(each))
     };
     (plan, q)
 }
 
 /// The worst of some runs.
-fn worst<P>(plan: &Plan<P>, q: u64, seeds: std::ops::Range<u64>) -> Ledger
-where
-    P: Subject<Claim = Claim, Message = Message, Grant = Grant>,
-{
+fn worst(plan: &Plan, q: u64, seeds: std::ops::Range<u64>) -> Ledger {
     let mut worst = Ledger::default();
     for seed in seeds {
         let mut ledger = Ledger::new(q);
@@ -219,7 +215,7 @@ fn the_count_is_exact_whatever_the_delays() {
         let plan = Plan { delay: Delay::Exponential, think: Span::UpTo(400 * T), ..plan };
         let fifo = worst(&plan, q, 0..4);
         let options = Options { unordered: true, ..fair() };
-        let plan = Plan { order: Order::Any { duplicates: 0 }, options, ..plan };
+        let plan = Plan { order: Order::Any { duplicates: 0 }, ..plan.of::<RoleLock>(options) };
         let any = worst(&plan, q, 0..4);
         println!("m {m}: foreign {} in order, {} in any", fifo.foreign_most, any.foreign_most);
         assert!(fifo.quiet + any.quiet > 8, "there are quiet moments on the way");
@@ -266,10 +262,10 @@ fn several_groups_cost_two_messages_each() {
 #[derive(Default)]
 struct Stages(BTreeSet<Ticket>);
 
-impl TimedObserver<RoleLock> for Stages {
-    fn see(&mut self, _: Tick, _: usize, event: &Event<'_, RoleLock>) {
-        if let Event::Enters(_, _, grant) = event {
-            self.0.insert(grant.stage);
+impl TimedObserver for Stages {
+    fn see(&mut self, _: Tick, _: usize, event: &Event<'_>) {
+        if let Event::Enters(_, grant) = event {
+            self.0.insert(grant.downcast::<Grant>().stage);
         }
     }
 }

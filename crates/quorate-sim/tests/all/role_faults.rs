@@ -10,7 +10,7 @@ use quorate_sim::random::{Plan, run};
 use quorate_sim::{Breach, Claims, Faults, Subject, Unwatched};
 
 /// Three sites, or five, whose callers claim one group or either of two.
-fn plan<P>(n: usize, options: P::Options) -> Plan<P>
+fn plan<P>(n: usize, options: P::Options) -> Plan
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
@@ -22,7 +22,7 @@ where
         requests: vec![3; n],
         gives_up: 2,
         faults: Some(Faults { lose: 5, silent: 3, crash: 2, ..Faults::NONE }),
-        ..Plan::new(build(Kind::Majority, n).unwrap(), options, claims)
+        ..Plan::new::<P>(build(Kind::Majority, n).unwrap(), options, claims)
     }
 }
 

@@ -13,11 +13,11 @@ use quorate_sim::{Claims, Subject, Unwatched};
 fn plan<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     quorums: Arc<dyn QuorumSystem>,
     options: P::Options,
-) -> Plan<P> {
-    Plan::new(quorums, options, Claims::all(vec![()]))
+) -> Plan {
+    Plan::new::<P>(quorums, options, Claims::all(vec![()]))
 }
 
-fn assert_clean(plan: &Plan<Mutex>, seeds: u64) -> Tally {
+fn assert_clean(plan: &Plan, seeds: u64) -> Tally {
     let sum = plan.assert_clean(seeds);
     let claims = plan.requests.iter().map(|&requests| u64::from(requests)).sum::<u64>();
     assert_eq!(sum.entries + sum.given_up, claims * seeds);
@@ -41,19 +41,19 @@ fn every_delay_and_every_switch_is_clean() {
 #[test]
 fn thirteen_sites_are_clean() {
     let quorums = build(Kind::Plane, 13).unwrap();
-    assert_clean(&plan(quorums, Options::default()), 2_000);
+    assert_clean(&plan::<Mutex>(quorums, Options::default()), 2_000);
 }
 
 #[test]
 fn skewed_channels_are_clean() {
     let quorums = build(Kind::Plane, 7).unwrap();
-    assert_clean(&Plan { skew: true, ..plan(quorums, Options::default()) }, 2_000);
+    assert_clean(&Plan { skew: true, ..plan::<Mutex>(quorums, Options::default()) }, 2_000);
 }
 
 #[test]
 fn giving_up_is_clean() {
     let quorums = build(Kind::Plane, 7).unwrap();
-    let plan = Plan { gives_up: 5, skew: true, ..plan(quorums, Options::default()) };
+    let plan = Plan { gives_up: 5, skew: true, ..plan::<Mutex>(quorums, Options::default()) };
     let sum = assert_clean(&plan, 2_000);
     assert!(sum.given_up > 1_000, "too few gave up to show anything: {}", sum.given_up);
 }

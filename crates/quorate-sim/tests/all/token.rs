@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use quorate_protocol::token::{Message, Options, Timer, TokenLock, Via};
+use quorate_protocol::token::{Grant, Message, Options, Timer, TokenLock, Via};
 use quorate_protocol::{SiteId, Tick};
 use quorate_quorum::{Kind, build};
 use quorate_sim::random::{Delay, Outcome, Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Claims, Event, Fault, Observer, Slips, Subject, World};
+use quorate_sim::{Caller, Claims, Event, Fault, Observer, Slips, Subject, World};
 
 const GROUPS: u64 = 3;
 
@@ -44,21 +44,21 @@ impl Bill {
     }
 }
 
-impl TimedObserver<TokenLock> for Bill {
-    fn see(&mut self, now: Tick, _: usize, event: &Event<'_, TokenLock>) {
+impl TimedObserver for Bill {
+    fn see(&mut self, now: Tick, _: usize, event: &Event<'_>) {
         match *event {
-            Event::Sends { from, to, message } => self.send(from, to, message),
-            Event::Releases(site, _) => {
+            Event::Sends { from, to, message } => self.send(from, to, message.downcast()),
+            Event::Releases(Caller { site, .. }) => {
                 self.inside -= 1;
                 let captain = self.captains[&site];
                 self.left = Some((now, captain)).filter(|_| self.inside == 0);
             }
-            Event::Enters(site, _, grant) => {
+            Event::Enters(Caller { site, .. }, grant) => {
                 if let Some((then, captain)) = self.left.take() {
                     let longest = &mut self.handover[usize::from(captain)];
                     *longest = (now.0 - then.0).max(*longest);
                 }
-                self.captains.insert(site, grant.via == Via::Captain);
+                self.captains.insert(site, grant.downcast::<Grant>().via == Via::Captain);
                 self.inside += 1;
                 self.most_inside = self.most_inside.max(self.inside);
             }
@@ -67,7 +67,7 @@ impl TimedObserver<TokenLock> for Bill {
     }
 }
 
-fn plan(n: usize, groups: u64, think: Span) -> Plan<TokenLock> {
+fn plan(n: usize, groups: u64, think: Span) -> Plan {
     let claim = |group: u64| TokenLock::parse_claim(&[&format!("g{group}")]).unwrap();
     let each =
         (0..n as u64).map(|site| (0..groups).map(|at| claim((site + at) % groups)).collect());
@@ -77,11 +77,11 @@ fn plan(n: usize, groups: u64, think: Span) -> Plan<TokenLock> {
     Plan {
         requests: vec![12; n],
         think,
-        ..Plan::calm(majority, options, Claims::each(each.collect()))
+        ..Plan::calm::<TokenLock>(majority, options, Claims::each(each.collect()))
     }
 }
 
-fn measure(plan: &Plan<TokenLock>, seed: u64) -> (Bill, Outcome) {
+fn measure(plan: &Plan, seed: u64) -> (Bill, Outcome) {
     let mut bill = Bill::default();
     let outcome = run(plan, seed, &mut bill);
     assert_eq!(outcome.breach, None, "seed {seed}");
@@ -153,11 +153,11 @@ fn all_sites_can_be_inside_at_once() {
 #[derive(Default)]
 struct Epochs(u64);
 
-impl Observer<TokenLock> for Epochs {
-    fn see(&mut self, _: usize, event: &Event<'_, TokenLock>) {
+impl Observer for Epochs {
+    fn see(&mut self, _: usize, event: &Event<'_>) {
         if let Event::Sends { message, .. } = event {
-            let kind = message.kind();
-            let counts = ["prepare", "promise", "nack", "new_epoch", "withdraw"].contains(&kind);
+            let kinds = ["prepare", "promise", "nack", "new_epoch", "withdraw"];
+            let counts = kinds.contains(&message.kind);
             self.0 += u64::from(counts);
         }
     }
@@ -197,13 +197,12 @@ fn everything_goes_wrong_and_everybody_is_served() {
             let slips = Slips { crash: 2, cut: 2, loss_percent, ..Slips::default() };
             let claims = Claims::parse::<TokenLock>("a; a b; b; b c").unwrap();
             let plan = Plan {
-                options,
                 slips,
                 claims,
                 gives_up: 3,
                 requests: vec![3; n],
                 delay: Delay::Exponential,
-                ..plan(n, GROUPS, Span::UpTo(20 * T))
+                ..plan(n, GROUPS, Span::UpTo(20 * T)).of::<TokenLock>(options)
             };
             plan.assert_clean(40);
         }

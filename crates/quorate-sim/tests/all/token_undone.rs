@@ -133,11 +133,11 @@ fn unserved(undone: Erratum, seed: u64) -> u64 {
     let start = usize::try_from(seed).unwrap();
     let at = |site: usize| (0..12).map(|ask| pair(start + site * 7 + ask * (ask + site))).collect();
     let (four, options) = (build(Kind::Majority, 4).unwrap(), (Options::default(), undone));
-    let plan = Plan::<Unrepaired> {
+    let plan = Plan {
         requests: vec![12; 4],
         think: Span::UpTo(2 * T),
         inside: Span::UpTo(6 * T),
-        ..Plan::new(four, options, Claims::each((0..4).map(at).collect()))
+        ..Plan::new::<Unrepaired>(four, options, Claims::each((0..4).map(at).collect()))
     };
     run(&plan, seed, &mut Unwatched).tally.unserved
 }
@@ -155,10 +155,10 @@ fn epochs(undone: Erratum) -> usize {
     let claims = Claims::parse::<Unrepaired>("a; b; c").unwrap();
     let options = (Options { lease, ..Options::default() }, undone);
     let three = build(Kind::Majority, 3).unwrap();
-    let plan = Plan::<Unrepaired> {
+    let plan = Plan {
         requests: vec![300; 3],
         inside: Span::Fixed(0),
-        ..Plan::calm(three, options, claims)
+        ..Plan::calm::<Unrepaired>(three, options, claims)
     };
     let mut seen = Epochs::default();
     let outcome = run(&plan, 1, &mut seen);
@@ -170,10 +170,10 @@ fn epochs(undone: Erratum) -> usize {
 #[derive(Default)]
 struct Epochs(BTreeSet<u64>);
 
-impl TimedObserver<Unrepaired> for Epochs {
-    fn see(&mut self, _: Tick, _: usize, event: &Event<'_, Unrepaired>) {
-        if let Event::Enters(_, _, grant) = event {
-            self.0.insert(grant.stamp.epoch.0);
+impl TimedObserver for Epochs {
+    fn see(&mut self, _: Tick, _: usize, event: &Event<'_>) {
+        if let Event::Enters(_, grant) = event {
+            self.0.insert(grant.downcast::<Grant>().stamp.epoch.0);
         }
     }
 }

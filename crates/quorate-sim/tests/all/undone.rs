@@ -1,7 +1,7 @@
 //! What random runs find when a repair that sessions make necessary is undone.
 //!
-//! `cargo test -p quorate-check --test all sessions::` finds most of them by searching all schedules of
-//! three sites. The others need five sites, or two faults and a second request.
+//! `cargo test -p quorate-check --test all sessions::` finds most of them by searching all
+//! schedules of three sites. The others need five sites, or two faults and a second request.
 
 use crate::plans::{System, plan};
 use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
@@ -10,15 +10,15 @@ use quorate_sim::random::{Plan, Span, T, run};
 use quorate_sim::{Faults, Subject, Unwatched};
 
 /// Three sites that ask three times: `--sites 3 --requests 3`.
-fn three<P: Subject<Claim = (), Quorums = System>>(options: P::Options) -> Plan<P> {
+fn three<P: Subject<Claim = (), Quorums = System>>(options: P::Options) -> Plan {
     let faults = Faults { lose: 5, silent: 3, crash: 2, ..Faults::NONE };
-    Plan { requests: vec![3; 3], gives_up: 2, ..plan(3, options, faults) }
+    Plan { requests: vec![3; 3], gives_up: 2, ..plan::<P>(3, options, faults) }
 }
 
 /// Five sites that ask twice: `--sites 5 --requests 2`.
-fn five<P: Subject<Claim = (), Quorums = System>>(options: P::Options) -> Plan<P> {
+fn five<P: Subject<Claim = (), Quorums = System>>(options: P::Options) -> Plan {
     let faults = Faults { lose: 6, silent: 4, crash: 2, ..Faults::NONE };
-    Plan { gives_up: 2, ..plan(5, options, faults) }
+    Plan { gives_up: 2, ..plan::<P>(5, options, faults) }
 }
 
 /// Each with a seed that shows the damage. The same seed is clean with the repair.
@@ -70,7 +70,7 @@ fn every_repair_is_undone_by_a_seed_or_a_scenario() {
 fn lost<P: Subject<Claim = (), Quorums = System>>(options: P::Options) -> u64 {
     let faults = Faults { lose: 20, silent: 20, ..Faults::NONE };
     let (think, inside) = (Span::UpTo(4 * T), Span::UpTo(60 * T));
-    let plan = Plan::<P> { think, inside, ..plan(3, options, faults) };
+    let plan = Plan { think, inside, ..plan::<P>(3, options, faults) };
     let run = |seed| {
         let outcome = run(&plan, seed, &mut Unwatched);
         assert_eq!(outcome.breach, None, "seed {seed}");

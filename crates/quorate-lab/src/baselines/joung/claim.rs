@@ -10,6 +10,8 @@ use quorate_protocol::{Fence, Ticket};
 pub struct Options {
     /// Which group a request chooses that would do with several.
     pub choice: Choice,
+    /// Whether a needless wait is an error.
+    pub judged: bool,
     /// The rule that is undone.
     pub undone: Option<&'static str>,
 }

@@ -31,7 +31,7 @@ use crate::baseline::Sealed;
 
 pub use self::claim::{Choice, Grant, Message, Options};
 pub use self::quorums::{Lines, MGroup};
-pub(crate) use self::subject::visit;
+pub(crate) use self::subject::find;
 
 /// Its name in scripts and on the command line.
 pub const NAME: &str = "joung";
@@ -39,9 +39,9 @@ pub const NAME: &str = "joung";
 /// The rules that can be undone to see what they are for.
 const RULES: &[&str] = &["cancel", "vote"];
 
-/// One site's part: a requester and a manager. `JUDGED` if a needless wait is an error.
+/// One site's part: a requester and a manager.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Joung<const JUDGED: bool> {
+pub struct Joung {
     requester: Requester,
     manager: Manager,
     /// The highest fence known here; see [`Baseline`](crate::Baseline).
@@ -51,7 +51,7 @@ pub struct Joung<const JUDGED: bool> {
 /// What a half does: messages, and whether the site enters.
 type Sends = Vec<(SiteId, Message)>;
 
-impl<const JUDGED: bool> Joung<JUDGED> {
+impl Joung {
     fn new(options: Options, lines: Option<Lines>) -> Self {
         Self {
             requester: Requester::new(options.choice, lines),
@@ -87,7 +87,7 @@ impl<const JUDGED: bool> Joung<JUDGED> {
     }
 }
 
-impl<const JUDGED: bool> Protocol for Joung<JUDGED> {
+impl Protocol for Joung {
     type Message = Sealed<Message>;
     type Claim = Claim;
     type Grant = Grant;

@@ -1,9 +1,11 @@
 //! How the simulator speaks of it.
 
+use std::sync::Arc;
+
 use quorate_protocol::Fence;
 use quorate_protocol::group::{Claim, GroupLock};
 use quorate_quorum::SiteSet;
-use quorate_sim::{Marks, Setting, Shape, Subject, Visitor};
+use quorate_sim::{AnyProtocol, AnySetup, Configured, Marks, Setting, Setup, Shape, Subject};
 
 use super::quorums::number;
 use super::{Choice, Grant, Joung, MGroup, Message, NAME, Options, RULES};
@@ -13,14 +15,14 @@ use crate::catalogue::rule;
 /// The letters that name groups.
 const LETTERS: usize = 26;
 
-/// Hands it to `visitor`, with these switches set.
-pub(crate) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::Output, String> {
-    let (mut options, mut judged) = (Options::default(), false);
+/// The algorithm with these switches set.
+pub(crate) fn find(settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
+    let mut options = Options::default();
     for Setting { name, value } in settings {
         match (name.as_str(), value.as_str()) {
             ("undo", _) => options.undone = Some(rule(value, RULES)?),
             ("choice", _) => options.choice = choice(value)?,
-            ("blocking", "on" | "off") => judged = value == "on",
+            ("blocking", "on" | "off") => options.judged = value == "on",
             ("blocking", _) => {
                 return Err(format!("option blocking is `on` or `off`, not `{value}`"));
             }
@@ -31,11 +33,7 @@ pub(crate) fn visit<V: Visitor>(settings: &[Setting], visitor: V) -> Result<V::O
             }
         }
     }
-    Ok(if judged {
-        visitor.visit::<Joung<true>>(options)
-    } else {
-        visitor.visit::<Joung<false>>(options)
-    })
+    Ok(Configured::<Joung>::erased(options))
 }
 
 fn choice(value: &str) -> Result<Choice, String> {
@@ -45,20 +43,22 @@ fn choice(value: &str) -> Result<Choice, String> {
         .ok_or_else(|| format!("option choice is `first` or `last`, not `{value}`"))
 }
 
-impl<const JUDGED: bool> Subject for Joung<JUDGED> {
+impl Subject for Joung {
     const NAME: &'static str = NAME;
 
     const QUORUM: &'static str = "majority";
 
     const ANY_ORDER: bool = false;
 
-    const JOINED: bool = JUDGED;
-
     const IDEAL: bool = true;
 
     type Options = Options;
 
     type Quorums = MGroup;
+
+    fn erase(setup: Setup<Self>) -> Arc<dyn AnySetup> {
+        Arc::new(setup)
+    }
 
     fn quorums(shape: &Shape, claims: &[Claim]) -> Result<MGroup, String> {
         MGroup::of(shape, claims)
@@ -103,6 +103,10 @@ impl<const JUDGED: bool> Subject for Joung<JUDGED> {
 
     fn vouch(_: &MGroup, _: &Grant, _: &SiteSet) -> bool {
         false
+    }
+
+    fn joined(options: &Options) -> bool {
+        options.judged
     }
 
     fn must_join(_: &Options, claim: &Claim, grant: &Grant) -> bool {

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use quorate_check::{Limits, Report, Space, Trace, check, explore};
-use quorate_laboratory::visit;
+use quorate_laboratory::find;
 use quorate_quorum::{SiteId, SiteSet};
-use quorate_sim::{Breach, Subject, Visitor, properties};
+use quorate_sim::{Breach, Facts, properties};
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, ClusterArgs};
@@ -69,7 +69,24 @@ Exit status: 0 clean and complete, 1 a property broke, 2 bad input, 3 not comple
 impl Check {
     /// Runs the search and says what it found.
     pub(crate) fn run(&self) -> Answer {
-        visit(&self.protocol, &self.cluster.options, Start(self))?
+        let protocol = find(&self.protocol, &self.cluster.options)?;
+        let (facts, site) = (protocol.facts(), self.cluster.site);
+        if !site && self.faults.needs_sessions(facts) {
+            let flag = self.faults.given().unwrap_or("--budget");
+            return Err(format!("{flag}: only sessions can end; expected --site too").into());
+        }
+        let (cluster, setup, claims) = self.cluster.resolve(&*protocol, 3, 1)?;
+        let space = Space {
+            setup,
+            claims,
+            requests: cluster.requests.clone(),
+            gives_up: cluster.gives_up(),
+            faults: site.then(|| self.faults.faults()),
+            slips: self.faults.slips(facts, site)?,
+            order: self.faults.order(facts, &self.order, site)?,
+            mortal: self.mortal(cluster.requests.len())?,
+        };
+        Search { args: self, cluster: &cluster, facts }.run(&space)
     }
 
     /// The sites that may crash; `None` if all of them.
@@ -87,42 +104,15 @@ impl Check {
     }
 }
 
-/// A search whose protocol is still to come.
-struct Start<'a>(&'a Check);
-
-impl Visitor for Start<'_> {
-    type Output = Answer;
-
-    fn visit<P: Subject>(self, options: P::Options) -> Answer {
-        let args = self.0;
-        if !args.cluster.site && args.faults.needs_sessions::<P>() {
-            let flag = args.faults.given().unwrap_or("--budget");
-            return Err(format!("{flag}: only sessions can end; expected --site too").into());
-        }
-        let (cluster, quorums, claims) = args.cluster.resolve::<P>(3, 1)?;
-        let space = Space::<P> {
-            quorums,
-            options,
-            claims,
-            requests: cluster.requests.clone(),
-            gives_up: cluster.gives_up(),
-            faults: args.cluster.site.then(|| args.faults.faults()),
-            slips: args.faults.slips::<P>(args.cluster.site)?,
-            order: args.faults.order::<P>(&args.order, args.cluster.site)?,
-            mortal: args.mortal(cluster.requests.len())?,
-        };
-        Search { args, cluster: &cluster }.run(&space)
-    }
-}
-
 /// A search of one space.
 struct Search<'a> {
     args: &'a Check,
     cluster: &'a Cluster,
+    facts: Facts,
 }
 
 impl Search<'_> {
-    fn run<P: Subject>(&self, space: &Space<P>) -> Answer {
+    fn run(&self, space: &Space) -> Answer {
         if let Some(address) = &self.args.explore {
             return serve(space, address);
         }
@@ -135,7 +125,7 @@ impl Search<'_> {
         if self.args.json {
             say(&format!("{}\n", self.json(&report)))?;
         } else {
-            say(&self.text::<P>(&report, start.elapsed()))?;
+            say(&self.text(&report, start.elapsed()))?;
         }
         Ok(match report {
             Report { violation: Some(_), .. } => Verdict::Broken,
@@ -171,7 +161,7 @@ impl Search<'_> {
         })
     }
 
-    fn text<P: Subject>(&self, report: &Report, taken: Duration) -> String {
+    fn text(&self, report: &Report, taken: Duration) -> String {
         let paint = Paint::for_stdout();
         let what = paint.strong(&self.cluster.describe(&self.args.protocol));
         let requests: Vec<_> = self.cluster.requests.iter().map(ToString::to_string).collect();
@@ -180,7 +170,7 @@ impl Search<'_> {
             Some((breach, trace)) => text.extend(violation(paint, breach, trace)),
             None => {
                 let held = |property| format!("  {property:<13}{}", paint.good("holds"));
-                text.extend(properties::<P>().map(held));
+                text.extend(properties(self.facts).map(held));
             }
         }
         let found = match (&report.violation, report.complete) {
@@ -216,7 +206,7 @@ fn lines(trace: &Trace) -> impl Iterator<Item = String> + '_ {
     trace.lines.iter().map(|(depth, line)| format!("{:width$}{line}", "", width = 2 * depth))
 }
 
-fn serve<P: Subject>(space: &Space<P>, address: &str) -> Answer {
+fn serve(space: &Space, address: &str) -> Answer {
     let refused = |error: std::io::Error| Failure::Input(format!("--explore {address}: {error}"));
     let found: Vec<_> = address.to_socket_addrs().map_err(refused)?.collect();
     // Tried here, because the explorer itself panics if it cannot listen.

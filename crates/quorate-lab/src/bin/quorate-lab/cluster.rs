@@ -5,11 +5,11 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::Args;
-use quorate_protocol::Protocol;
 use quorate_quorum::{Kind, Listed, QuorumError, QuorumSystem, SiteId, SiteSet};
-use quorate_sim::{Claims, Quorums, Setting, Shape, Subject};
+use quorate_sim::{AnyProtocol, AnySetup, Claims, Facts, Setting, Shape};
 
 use quorate_terminal::answer::Failure;
 use quorate_terminal::figures::counted;
@@ -80,56 +80,57 @@ pub(crate) struct Cluster {
     args: ClusterArgs,
 }
 
-/// A cluster, its quorums and what its callers claim.
-pub(crate) type Resolved<P> = (Cluster, <P as Subject>::Quorums, Claims<<P as Protocol>::Claim>);
+/// A cluster as it was described, the same for a world, and what its callers claim.
+pub(crate) type Resolved = (Cluster, Arc<dyn AnySetup>, Claims);
 
 impl ClusterArgs {
-    /// The cluster that is meant, with this many sites and requests where nothing is said, and its
-    /// quorums and claims as protocol `P` has them.
-    pub(crate) fn resolve<P: Subject>(
+    /// The cluster that is meant, with this many sites and requests where nothing is said.
+    pub(crate) fn resolve(
         &self,
+        protocol: &dyn AnyProtocol,
         sites: usize,
         requests: u32,
-    ) -> Result<Resolved<P>, Failure> {
-        self.refuse_faults::<P>()?;
-        let claims = self.claims::<P>()?;
-        let quorum = self.quorum.as_deref().unwrap_or(P::QUORUM);
-        let all: Vec<P::Claim> = claims.iter().cloned().collect();
-        let quorums = P::quorums(&self.shape(quorum, sites)?, &all)?;
-        let n = quorums.n();
+    ) -> Result<Resolved, Failure> {
+        self.refuse_faults(protocol.facts())?;
+        let claims = self.claims(protocol)?;
+        let quorum = self.quorum.as_deref().unwrap_or(protocol.facts().quorum);
+        let all: Vec<_> = claims.iter().cloned().collect();
+        let setup = protocol.setup(&self.shape(quorum, sites)?, &all)?;
+        let n = setup.n();
         if let Some(sites) = self.sites.filter(|&sites| sites != n) {
             let why = format!("--sites {sites}, but {quorum} has {n} sites; leave --sites out");
             return Err(why.into());
         }
         let cluster = Cluster {
-            requests: self.requests(&quorums, requests)?,
-            own: SiteId::all(quorums.n()).map(|site| quorums.own(site)).collect(),
-            name: quorums.name(),
+            requests: self.requests(&*setup, requests)?,
+            own: SiteId::all(n).map(|site| setup.own_quorum(site)).collect(),
+            name: setup.quorum_name(),
             quorum: quorum.to_owned(),
             args: self.clone(),
         };
-        Ok((cluster, quorums, claims))
+        Ok((cluster, setup, claims))
     }
 
     /// A protocol that knows only the world of its paper cannot follow these flags.
-    fn refuse_faults<P: Subject>(&self) -> Result<(), Failure> {
+    fn refuse_faults(&self, facts: Facts) -> Result<(), Failure> {
         let given = [("--site", self.site), ("--gives-up", self.gives_up > 0)];
-        match given.into_iter().find(|(_, given)| P::IDEAL && *given) {
+        match given.into_iter().find(|(_, given)| facts.ideal && *given) {
             Some((flag, _)) => {
                 let why = "its paper knows no sessions, and nobody gives up; leave it out";
-                Err(format!("{flag} {}: {why}", P::NAME).into())
+                Err(format!("{flag} {}: {why}", facts.name).into())
             }
             None => Ok(()),
         }
     }
 
     /// What callers claim.
-    fn claims<P: Subject>(&self) -> Result<Claims<P::Claim>, Failure> {
-        if self.at_once.get() > 1 && !P::SEVERAL {
-            let why = format!("--at-once: a {} takes one claim of a site at a time", P::NAME);
+    fn claims(&self, protocol: &dyn AnyProtocol) -> Result<Claims, Failure> {
+        let Facts { name, several, .. } = protocol.facts();
+        if self.at_once.get() > 1 && !several {
+            let why = format!("--at-once: a {name} takes one claim of a site at a time");
             return Err(why.into());
         }
-        let claims = Claims::parse::<P>(self.claims.as_deref().unwrap_or_default())
+        let claims = Claims::read(protocol, self.claims.as_deref().unwrap_or_default())
             .map_err(|why| Failure::Input(format!("--claims: {why}")))?;
         Ok(claims.at_once(self.at_once.get()))
     }
@@ -152,10 +153,10 @@ impl ClusterArgs {
     }
 
     /// One number for each site. A site without a quorum cannot ask.
-    fn requests(&self, quorums: &impl Quorums, default: u32) -> Result<Vec<u32>, Failure> {
-        let n = quorums.n();
+    fn requests(&self, setup: &dyn AnySetup, default: u32) -> Result<Vec<u32>, Failure> {
+        let n = setup.n();
         let one_for_all = |number: u32| {
-            SiteId::all(n).map(|site| if quorums.may_ask(site) { number } else { 0 }).collect()
+            SiteId::all(n).map(|site| if setup.may_ask(site) { number } else { 0 }).collect()
         };
         match self.requests.as_ref().map(|requests| &requests.0[..]) {
             None => Ok(one_for_all(default)),
@@ -169,7 +170,7 @@ impl ClusterArgs {
             }
             Some(numbers) => {
                 let asks = SiteId::all(n).zip(numbers).filter(|(_, number)| **number > 0);
-                match asks.map(|(site, _)| site).find(|site| !quorums.may_ask(*site)) {
+                match asks.map(|(site, _)| site).find(|site| !setup.may_ask(*site)) {
                     Some(site) => {
                         Err(format!("site {site} has no quorum to ask; expected 0 as its requests")
                             .into())

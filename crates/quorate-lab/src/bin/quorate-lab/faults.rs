@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::Args;
-use quorate_sim::{Contract, Faults, Order, Slips, Subject};
+use quorate_sim::{Contract, Facts, Faults, Order, Slips};
 use serde_json::{Value, json};
 
 /// The flags that say what may go wrong with sessions and sites.
@@ -81,8 +81,8 @@ impl FromStr for Budget {
 }
 
 impl FaultArgs {
-    /// In which order channels deliver, as `order` spells it for protocol `P`; `sessions` keep it.
-    pub(crate) fn order<P: Subject>(&self, order: &str, sessions: bool) -> Result<Order, String> {
+    /// In which order channels deliver, as `order` spells it for this protocol; `sessions` keep it.
+    pub(crate) fn order(&self, facts: Facts, order: &str, sessions: bool) -> Result<Order, String> {
         let duplicates = self.budget.map_or(0, |budget| budget.duplicate);
         match order {
             "fifo" if duplicates > 0 => {
@@ -92,18 +92,18 @@ impl FaultArgs {
             "any" if sessions => {
                 Err("--order any: sessions keep the order; expected --order fifo".to_owned())
             }
-            "any" if P::ANY_ORDER => Ok(Order::Any { duplicates }),
-            "any" => Err(format!("--order any: a {} needs --order fifo", P::NAME)),
+            "any" if facts.any_order => Ok(Order::Any { duplicates }),
+            "any" => Err(format!("--order any: a {} needs --order fifo", facts.name)),
             _ => Err(format!("unknown order `{order}`; known: fifo, any")),
         }
     }
 
-    /// What goes wrong without sessions, for protocol `P`; with `sessions` nothing does.
-    pub(crate) fn slips<P: Subject>(&self, sessions: bool) -> Result<Slips, String> {
+    /// What goes wrong without sessions, for this protocol; with `sessions` nothing does.
+    pub(crate) fn slips(&self, facts: Facts, sessions: bool) -> Result<Slips, String> {
         let Budget { crash, drop, early, cut, .. } = self.budget.unwrap_or_default();
         let slips = Slips { drop, early, crash, loss_percent: self.loss, cut };
         let crashes = Slips { crash, ..Slips::default() };
-        match (sessions, P::LOSSY) {
+        match (sessions, facts.lossy) {
             (true, _) if slips == crashes => Ok(Slips::default()),
             (true, _) => Err("drop, early, cut and --loss: sessions lose nothing and tell of \
                               their end; expected lose, silent or crash"
@@ -112,22 +112,22 @@ impl FaultArgs {
             (false, false) if slips == Slips::default() => Ok(slips),
             (false, false) => Err(format!(
                 "drop, early, cut, crash and --loss: a {} needs sessions; expected lose or silent",
-                P::NAME
+                facts.name
             )),
         }
     }
 
-    /// Whether what goes wrong goes wrong with sessions; protocol `P` may crash without.
-    pub(crate) fn needs_sessions<P: Subject>(&self) -> bool {
+    /// Whether what goes wrong goes wrong with sessions; some protocols may crash without.
+    pub(crate) fn needs_sessions(&self, facts: Facts) -> bool {
         let budget = self.budget.unwrap_or_default();
-        let own = P::LOSSY && (budget.lose, budget.silent) == (0, 0);
+        let own = facts.lossy && (budget.lose, budget.silent) == (0, 0);
         budget.strikes() && !own || self.no_reopen || self.no_restart
     }
 
     /// Refuses what a protocol cannot follow that knows only the world of its paper.
-    pub(crate) fn refuse<P: Subject>(&self) -> Result<(), String> {
-        match self.given().filter(|_| P::IDEAL) {
-            Some(flag) => Err(format!("{flag}: {} knows no faults; leave it out", P::NAME)),
+    pub(crate) fn refuse(&self, facts: Facts) -> Result<(), String> {
+        match self.given().filter(|_| facts.ideal) {
+            Some(flag) => Err(format!("{flag}: {} knows no faults; leave it out", facts.name)),
             None => Ok(()),
         }
     }

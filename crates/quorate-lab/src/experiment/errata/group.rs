@@ -7,7 +7,7 @@ use quorate_sim::Shape;
 
 use super::{Case, calm, faults, kind, listed};
 
-pub(super) fn cases() -> Vec<Case<Unrepaired>> {
+pub(super) fn cases() -> Vec<Case> {
     let one = || listed(&[&[], &[1], &[1], &[1]]);
     let two_of_three = || listed(&[&[], &[], &[], &[1, 2], &[2, 3], &[1, 3]]);
     let space = |undone, shape: &Shape, requests: &[u32], claims| {

@@ -7,19 +7,19 @@ mod role;
 mod token;
 
 use quorate_check::{Claims, Limits, Space, check};
-use quorate_sim::{Faults, Quorums, Shape, Subject};
+use quorate_sim::{AnyProtocol, Configured, Faults, Shape, Subject};
 
 use super::{Axis, Claim, Finding, Plot, Settings, Sink};
 
 /// Where one repair is undone, and how that shows.
-struct Case<P: Subject> {
+struct Case {
     /// The erratum, by its name in `docs/protocols/`.
     name: &'static str,
     /// What is printed.
     printed: &'static str,
     /// The space, as the command line spells it.
     command: &'static str,
-    space: Space<P>,
+    space: Space,
     /// Whether the search takes more than a second.
     long: bool,
 }
@@ -55,12 +55,7 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
 }
 
 /// Searches each space, and tells how many actions each needs to break.
-fn search<P: Subject>(
-    settings: Settings,
-    protocol: &str,
-    cases: Vec<Case<P>>,
-    sink: Sink<'_>,
-) -> Vec<u32> {
+fn search(settings: Settings, protocol: &str, cases: Vec<Case>, sink: Sink<'_>) -> Vec<u32> {
     let mut lengths = Vec::new();
     for case in cases.into_iter().filter(|case| !(settings.quick && case.long)) {
         let report = check(&case.space, &Limits { threads: 1, ..Limits::default() });
@@ -90,17 +85,11 @@ fn claim(property: &str) -> Claim {
 }
 
 /// The papers' world: nothing goes wrong, and channels keep the order.
-fn calm<P: Subject>(
-    shape: &Shape,
-    options: P::Options,
-    requests: &[u32],
-    claims: &str,
-) -> Space<P> {
+fn calm<P: Subject>(shape: &Shape, options: P::Options, requests: &[u32], claims: &str) -> Space {
     let claims = Claims::parse::<P>(claims).expect("claims");
     let all: Vec<_> = claims.iter().cloned().collect();
-    let quorums = P::quorums(shape, &all).expect("such quorums exist");
-    assert_eq!(quorums.n(), requests.len(), "requests of every site");
-    Space::new(quorums, options, claims, requests)
+    let setup = Configured::<P> { options }.setup(shape, &all).expect("such quorums exist");
+    Space::calm(setup, claims, requests)
 }
 
 /// A construction by its name.

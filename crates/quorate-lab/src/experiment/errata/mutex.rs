@@ -13,7 +13,7 @@ const ALL: &str = "--quorum quorums/all-3.txt --option yield_pass=off --option a
 const TWO: &str = "--quorum quorums/two-arbiters-5.txt --requests 1,1,1,0,0 \
                    --option yield_pass=off --option ahead=off --option lists=off";
 
-pub(super) fn cases() -> Vec<Case<Unrepaired>> {
+pub(super) fn cases() -> Vec<Case> {
     let three = kind("majority", 3);
     let all = listed(&[&[1, 2, 3], &[1, 2, 3], &[1, 2, 3]]);
     let two = listed(&[&[4], &[4, 5], &[4, 5], &[4], &[4, 5]]);

@@ -7,7 +7,7 @@ use quorate_sim::Shape;
 
 use super::{Case, calm, faults, kind, listed};
 
-pub(super) fn cases() -> Vec<Case<Unrepaired>> {
+pub(super) fn cases() -> Vec<Case> {
     let space = |undone, shape: &Shape, requests: &[u32], claims| {
         calm::<Unrepaired>(shape, (Options::default(), undone), requests, claims)
     };
@@ -41,8 +41,8 @@ pub(super) fn cases() -> Vec<Case<Unrepaired>> {
                       sites 3 and 4 are the arbiters of all",
             space: Space {
                 order: any,
-                options: (unordered, Erratum::E4),
                 ..space(Erratum::E4, &two_ask_two, &[1, 1, 0, 0], "1 of 1")
+                    .of::<Unrepaired>((unordered, Erratum::E4))
             },
             long: false,
         },

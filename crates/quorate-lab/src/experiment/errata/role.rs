@@ -19,7 +19,7 @@ const CYCLIC: &str = "--sites 3 --quorum cyclic --claims 'shared b for 4ms; shar
 const ROLES: &str = "--sites 3 --quorum cyclic --claims 'exclusive b for 1ms; exclusive b for \
                      1ms; shared b for 5ms'";
 
-pub(super) fn cases() -> Vec<Case<Unrepaired>> {
+pub(super) fn cases() -> Vec<Case> {
     use Erratum::{A1, A2, A4, A5, A6, A7, A8Blind, A8Ignored, A8Process, A19};
     let pair = listed(&[&[3, 4], &[3, 4], &[], &[]]);
     let three = listed(&[&[4, 5], &[4, 5], &[4, 5], &[], &[]]);

@@ -6,7 +6,7 @@ use quorate_protocol::token::errata::{Erratum, Unrepaired};
 
 use super::{Case, calm, kind};
 
-pub(super) fn cases() -> Vec<Case<Unrepaired>> {
+pub(super) fn cases() -> Vec<Case> {
     let three = kind("majority", 3);
     let nothing = Slips::default();
     let (early, crash) = (Slips { early: 1, ..nothing }, Slips { crash: 1, ..nothing });

@@ -101,7 +101,7 @@ impl Found {
             arbitrary: group(Choice::Arbitrary),
             most_waiting: group(Choice::MostWaiting),
             token: worth::<TokenLock>(settings, &grid, &token::Options::default(), of),
-            joung: worth::<Joung<false>>(settings, &coterie, &JoungOptions::default(), of),
+            joung: worth::<Joung>(settings, &coterie, &JoungOptions::default(), of),
         }
     }
 
@@ -167,7 +167,7 @@ fn worth<P: Subject<Claim = Claim>>(
             think: Span::UpTo(2 * T),
             inside: Span::UpTo(6 * T),
             delay: Delay::Exponential,
-            ..Plan::<P>::calm(quorums.clone(), options.clone(), claims)
+            ..Plan::calm::<P>(quorums.clone(), options.clone(), claims)
         };
         sum.add(&served(&plan, seed, &mut crowd));
         crowd.rest();
@@ -182,7 +182,7 @@ fn worth<P: Subject<Claim = Claim>>(
 }
 
 /// Claims of `sites` sites without a pattern, each of `some` of the first so many letters.
-fn claims(sites: usize, (groups, some): (usize, usize), asks: u32, seed: u64) -> Claims<Claim> {
+fn claims(sites: usize, (groups, some): (usize, usize), asks: u32, seed: u64) -> Claims {
     let mut chance = Chance(seed);
     let mut claim = || {
         let mut letters: Vec<u8> = (b'a'..=b'z').take(groups).collect();

@@ -27,7 +27,8 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
         sink(never.beside(name, condition.clone(), (blocked as f64, "runs"), "theorem 4"));
     }
     let coterie = MGroup::Coterie(majority);
-    let blocked = blocked::<Joung<true>>(settings, coterie, JoungOptions::default(), runs);
+    let options = JoungOptions { judged: true, ..JoungOptions::default() };
+    let blocked = blocked::<Joung>(settings, coterie, options, runs);
     let claim = Claimed::at_least("", 1.0);
     let name = "joung: needless waits".to_owned();
     sink(claim.beside(name, condition, (blocked as f64, "runs"), "Manabe & Park, section 3"));
@@ -45,7 +46,7 @@ fn blocked<P: Subject<Claim = Claim>>(
         think: Span::UpTo(20 * T),
         inside: Span::UpTo(60 * T),
         delay: Delay::Exponential,
-        ..Plan::<P>::calm(quorums, options, claims)
+        ..Plan::calm::<P>(quorums, options, claims)
     };
     let breach = |seed| random::run(&plan, seed, &mut Unwatched).breach;
     let breaches = seeds(settings.seed, runs).filter_map(breach);

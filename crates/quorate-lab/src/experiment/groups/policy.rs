@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorate_protocol::Tick;
-use quorate_protocol::group::{Choice, GroupLock, Options};
+use quorate_protocol::group::{Choice, Grant, GroupLock, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteId, SiteSet, build};
 use quorate_sim::Event;
 use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver};
@@ -63,7 +63,7 @@ fn follow(settings: Settings, of: (usize, usize), choice: Choice, runs: u64) -> 
             think: Span::UpTo(2 * T),
             inside: Span::UpTo(3 * T),
             delay: Delay::Exponential,
-            ..Plan::<GroupLock>::calm(Arc::clone(&quorums), options, claims)
+            ..Plan::calm::<GroupLock>(Arc::clone(&quorums), options, claims)
         };
         let tally = served(&plan, seed, &mut followers);
         (messages, entries) = (messages + tally.messages, entries + tally.entries);
@@ -74,10 +74,10 @@ fn follow(settings: Settings, of: (usize, usize), choice: Choice, runs: u64) -> 
 /// Counts who enters without the votes of a quorum.
 struct Followers(u64);
 
-impl TimedObserver<GroupLock> for Followers {
-    fn see(&mut self, _: Tick, _: usize, event: &Event<'_, GroupLock>) {
-        if let Event::Enters(_, _, grant) = event {
-            self.0 += u64::from(!grant.is_pivot());
+impl TimedObserver for Followers {
+    fn see(&mut self, _: Tick, _: usize, event: &Event<'_>) {
+        if let Event::Enters(_, grant) = event {
+            self.0 += u64::from(!grant.downcast::<Grant>().is_pivot());
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quorate_protocol::{ClaimId, SiteId, Tick};
 use quorate_sim::random::TimedObserver;
-use quorate_sim::{Event, Subject};
+use quorate_sim::{Caller, Event};
 
 use super::{in_t, share};
 
@@ -72,13 +72,13 @@ impl Crowd {
     }
 }
 
-impl<P: Subject> TimedObserver<P> for Crowd {
-    fn see(&mut self, now: Tick, _: usize, event: &Event<'_, P>) {
+impl TimedObserver for Crowd {
+    fn see(&mut self, now: Tick, _: usize, event: &Event<'_>) {
         match *event {
-            Event::Acquires(site, claim) => {
+            Event::Acquires(Caller { site, claim, .. }) => {
                 self.asked.insert((site, claim), now);
             }
-            Event::Enters(site, claim, _) => self.enter(now, (site, claim)),
+            Event::Enters(Caller { site, claim, .. }, _) => self.enter(now, (site, claim)),
             Event::Releases(..) => {
                 self.go_on(now);
                 self.inside -= 1;

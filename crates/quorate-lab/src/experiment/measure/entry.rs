@@ -64,8 +64,8 @@ fn crowded<P: Subject<Claim = ()>>(
     quorums: &P::Quorums,
     options: &P::Options,
     inside: u64,
-) -> Plan<P> {
-    let plan = Plan::<P>::calm(quorums.clone(), options.clone(), Claims::all(vec![()]));
+) -> Plan {
+    let plan = Plan::calm::<P>(quorums.clone(), options.clone(), Claims::all(vec![()]));
     Plan { inside: Span::Fixed(inside), ..plan }
 }
 
@@ -110,8 +110,8 @@ fn settle<P: Subject>(world: &mut World<P>, meter: &mut Meter) {
 /// Counts messages between different sites.
 struct Meter(u64);
 
-impl<P: Subject> Observer<P> for Meter {
-    fn see(&mut self, _: usize, event: &Event<'_, P>) {
+impl Observer for Meter {
+    fn see(&mut self, _: usize, event: &Event<'_>) {
         if let Event::Sends { from, to, .. } = event {
             self.0 += u64::from(from != to);
         }

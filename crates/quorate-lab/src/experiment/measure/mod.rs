@@ -4,7 +4,6 @@ mod chance;
 mod crowd;
 mod entry;
 
-use quorate_sim::Subject;
 use quorate_sim::random::{Plan, T, Tally, TimedObserver, run};
 
 pub(super) use self::chance::Chance;
@@ -12,14 +11,15 @@ pub(super) use self::crowd::Crowd;
 pub(super) use self::entry::{Heavy, heavy, light, light_of, uneven};
 
 /// Runs a plan in which everybody is served.
-pub(super) fn served<P: Subject>(
-    plan: &Plan<P>,
-    seed: u64,
-    watch: &mut impl TimedObserver<P>,
-) -> Tally {
+pub(super) fn served(plan: &Plan, seed: u64, watch: &mut dyn TimedObserver) -> Tally {
     let outcome = run(plan, seed, watch);
     let served = outcome.breach.is_none() && outcome.tally.unserved == 0;
-    assert!(served, "{} serves everybody, seed {seed}: {:?}", P::NAME, outcome.breach);
+    assert!(
+        served,
+        "{} serves everybody, seed {seed}: {:?}",
+        plan.setup.facts().name,
+        outcome.breach
+    );
     outcome.tally
 }
 

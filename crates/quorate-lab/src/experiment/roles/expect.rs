@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use quorate_protocol::role::{Message, RoleLock};
-use quorate_protocol::{Protocol, SiteId, Tick, Ticket};
+use quorate_protocol::role::Message;
+use quorate_protocol::{SiteId, Tick, Ticket};
 use quorate_sim::random::TimedObserver;
-use quorate_sim::{Event, World};
+use quorate_sim::{AnyWorld, Event};
 
 use crate::experiment::measure::{in_t, share};
 
@@ -58,13 +58,16 @@ pub(super) struct Run<'a> {
     expected: BTreeMap<Ticket, Tick>,
 }
 
-impl TimedObserver<RoleLock> for Run<'_> {
-    fn see(&mut self, now: Tick, _: usize, event: &Event<'_, RoleLock>) {
+impl TimedObserver for Run<'_> {
+    fn see(&mut self, now: Tick, _: usize, event: &Event<'_>) {
         match *event {
-            Event::Receives { to, message: Message::ReqProcess { ticket, .. }, .. } => {
-                self.arrived.push((to, *ticket));
+            Event::Receives { to, message, .. } => {
+                if let Message::ReqProcess { ticket, .. } = message.downcast() {
+                    self.arrived.push((to, *ticket));
+                }
             }
-            Event::Sends { message: Message::RepProcess { ticket, .. }, .. } => {
+            Event::Sends { message, .. } => {
+                let Message::RepProcess { ticket, .. } = message.downcast() else { return };
                 let Some(expected) = self.expected.remove(ticket) else { return };
                 self.sum.ticks += now.0.abs_diff(expected.0);
                 self.sum.earlier += u64::from(now < expected);
@@ -74,9 +77,9 @@ impl TimedObserver<RoleLock> for Run<'_> {
         }
     }
 
-    fn look(&mut self, world: &World<RoleLock>) {
+    fn look(&mut self, world: &dyn AnyWorld) {
         for (host, ticket) in self.arrived.drain(..) {
-            let etas = world.protocol(host).view().etas;
+            let etas = world.etas(host);
             let Some(eta) = etas.into_iter().find(|eta| eta.ticket == ticket) else { continue };
             self.sum.waited += 1;
             if let Some(from) = eta.from {

@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorate_protocol::group::Group;
 use quorate_protocol::role::{Grant, Message};
 use quorate_protocol::{ClaimId, SiteId, Tick, Ticket};
-use quorate_sim::Event;
 use quorate_sim::random::TimedObserver;
-
-use super::Roles;
+use quorate_sim::{Caller, Event};
 
 /// Sums and the worst of several runs. L, S, Y and I are the letters of the formula.
 #[derive(Debug, Default)]
@@ -80,14 +78,16 @@ impl Run<'_> {
     }
 }
 
-impl<P: Roles> TimedObserver<P> for Run<'_> {
-    fn see(&mut self, now: Tick, _: usize, event: &Event<'_, P>) {
+impl TimedObserver for Run<'_> {
+    fn see(&mut self, now: Tick, _: usize, event: &Event<'_>) {
         match *event {
-            Event::Acquires(site, claim) => {
+            Event::Acquires(Caller { site, claim, .. }) => {
                 self.asked.insert((site, claim), self.turns.len());
             }
-            Event::Sends { from, to, message } if from != to => self.send(now, message),
-            Event::Enters(site, claim, grant) => self.enter((site, claim), grant),
+            Event::Sends { from, to, message } if from != to => self.send(now, message.downcast()),
+            Event::Enters(Caller { site, claim, .. }, grant) => {
+                self.enter((site, claim), grant.downcast());
+            }
             _ => {}
         }
     }

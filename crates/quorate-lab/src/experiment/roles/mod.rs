@@ -10,7 +10,7 @@ use std::time::Duration;
 use quorate_protocol::SiteId;
 use quorate_protocol::group::Group;
 use quorate_protocol::role::errata::{Erratum, Unrepaired};
-use quorate_protocol::role::{Claim, Grant, Message, Options, Role, RoleLock};
+use quorate_protocol::role::{Claim, Options, Role, RoleLock};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
 use quorate_sim::random::{Delay, Plan, Span, T};
 use quorate_sim::{Claims, Quorums, Subject};
@@ -136,7 +136,7 @@ fn fair() -> Options {
 }
 
 /// The plan, and how many sites are in a quorum.
-fn plan<P>(m: usize, options: P::Options) -> (Plan<P>, u64)
+fn plan<P>(m: usize, options: P::Options) -> (Plan, u64)
 where
     P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
@@ -153,7 +153,7 @@ where
         think: Span::UpTo(60 * T),
         // Nobody stays longer than it said.
         inside: Span::Fixed(1000 * T),
-        ..Plan::<P>::calm(quorums, options, claims)
+        ..Plan::calm::<P>(quorums, options, claims)
     };
     (plan, q)
 }
@@ -189,8 +189,3 @@ fn claim(groups: &[Group], process: usize, round: usize) -> Claim {
     let time = Duration::from_millis((1 + (process * 3 + round * 5) % 8) as u64);
     Claim { groups: [(group, role)].into(), time, hasty: false }
 }
-
-/// Subjects that speak as role locks do.
-trait Roles: Subject<Message = Message, Grant = Grant> {}
-
-impl<P: Subject<Message = Message, Grant = Grant>> Roles for P {}

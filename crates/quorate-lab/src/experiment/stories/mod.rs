@@ -8,7 +8,7 @@ use quorate_protocol::group::{self, GroupLock};
 use quorate_protocol::mutex::{self, Mutex};
 use quorate_protocol::token::{self, TokenLock};
 use quorate_quorum::SiteId;
-use quorate_sim::{Shape, Subject};
+use quorate_sim::{Claim as Asked, Shape, Subject, setup};
 
 use self::stage::Stage;
 use super::{Claim, Finding, Settings, Sink};
@@ -39,8 +39,9 @@ fn handover<P: Subject<Claim = ()>>(
         |sites: [usize; 2]| Some(sites.map(|site| SiteId::new(site - 1)).into_iter().collect());
     let shape = Shape::Listed(vec![quorum([1, 2]), None, quorum([2, 3])]);
     let quorums = P::quorums(&shape, &[()]).expect("the quorums meet");
-    let stage = Stage::<P>::new(&quorums, options, &["1", "2", "3"], 3.0);
-    let mut diagram = stage.acquires(1, 0.0, ()).acquires(3, 0.5, ()).play(title, condition);
+    let stage = Stage::new(setup::<P>(quorums, options.clone()), &["1", "2", "3"], 3.0);
+    let stage = stage.acquires(1, 0.0, Asked::of(())).acquires(3, 0.5, Asked::of(()));
+    let mut diagram = stage.play(title, condition);
     let (left, entered) = (ends(&diagram, 0), begins(&diagram, 2));
     mark(&mut diagram, left, entered);
     let name = format!("{} hand-over", P::NAME);
@@ -51,11 +52,12 @@ fn handover<P: Subject<Claim = ()>>(
 /// Site 3 joins site 1 in group a, and site 2 has to wait.
 fn followers(sink: Sink<'_>) {
     let condition = "3 sites, majorities, messages take T, callers stay 5T";
-    let quorums = majority::<GroupLock>();
+    let setup = setup::<GroupLock>(majority::<GroupLock>(), group::Options::default());
     let names = ["1: group a", "2: group b", "3: group a"];
-    let mut stage = Stage::<GroupLock>::new(&quorums, &group::Options::default(), &names, 5.0);
+    let mut stage = Stage::new(setup, &names, 5.0);
     for (site, at, group) in [(1, 0.0, "a"), (3, 2.5, "a"), (2, 4.0, "b")] {
-        stage = stage.acquires(site, at, GroupLock::parse_claim(&[group]).expect("a group"));
+        let claim = GroupLock::parse_claim(&[group]).expect("a group");
+        stage = stage.acquires(site, at, Asked::of(claim));
     }
     let diagram = stage.play("A session with a follower: group", condition);
     let claim = Claim::exact("all of one group", 2.0);
@@ -69,9 +71,11 @@ fn regeneration(sink: Sink<'_>) {
     let condition = "3 sites, messages take T, callers stay 3T, T1 is 6T and a bit";
     let options = token::Options { t1: Duration::from_millis(6), ..token::Options::default() };
     let names = ["1: group a", "2: group b", "3: group b"];
-    let mut stage = Stage::<TokenLock>::new(&majority::<TokenLock>(), &options, &names, 3.0);
+    let setup = setup::<TokenLock>(majority::<TokenLock>(), options);
+    let mut stage = Stage::new(setup, &names, 3.0);
     for (site, at, group) in [(1, 0.0, "a"), (2, 0.5, "b"), (3, 3.0, "b")] {
-        stage = stage.acquires(site, at, TokenLock::parse_claim(&[group]).expect("a group"));
+        let claim = TokenLock::parse_claim(&[group]).expect("a group");
+        stage = stage.acquires(site, at, Asked::of(claim));
     }
     let stage = stage.crashes(1, 2.0);
     let mut diagram = stage.play("A token is lost and made anew: token", condition);

@@ -1,17 +1,20 @@
 //! A cluster in which what callers do, and what goes wrong, has its time; messages take T each.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quorate_protocol::{ClaimId, Tick};
 use quorate_quorum::SiteId;
 use quorate_sim::random::T;
-use quorate_sim::{Event, Fault, Lane, Observer, Standpoint, Subject, World};
+use quorate_sim::{
+    AnySetup, AnyWorld, Caller, Claim, Event, Fault, Lane, Observer, Order, Standpoint, TimerView,
+};
 
 use crate::diagram::{Diagram, Film};
 
 /// What happens at some moment.
-enum Deed<P: Subject> {
-    Acquire(SiteId, P::Claim),
+enum Deed {
+    Acquire(SiteId, Claim),
     Release(SiteId, ClaimId),
     Deliver(SiteId, SiteId),
     Suffer(Fault),
@@ -26,31 +29,26 @@ enum News {
 }
 
 /// A cluster on which a story is played and filmed.
-pub(super) struct Stage<P: Subject> {
-    world: World<P>,
+pub(super) struct Stage {
+    world: Box<dyn AnyWorld>,
     film: Film,
     /// What is due, in this order; at one moment what was planned first.
-    agenda: BTreeMap<(Tick, u64), Deed<P>>,
+    agenda: BTreeMap<(Tick, u64), Deed>,
     planned: u64,
     /// How long callers stay inside.
     stay: Tick,
 }
 
-impl<P: Subject> Stage<P> {
+impl Stage {
     /// Nothing has happened yet; callers will stay inside for `stay` T.
-    pub(super) fn new(
-        quorums: &P::Quorums,
-        options: &P::Options,
-        names: &[&str],
-        stay: f64,
-    ) -> Self {
-        let world = World::new(quorums, options);
+    pub(super) fn new(setup: Arc<dyn AnySetup>, names: &[&str], stay: f64) -> Self {
+        let world = setup.world(None, Order::Fifo);
         let film = Film::new(names.iter().map(|&name| name.to_owned()).collect(), true);
         Self { world, film, agenda: BTreeMap::new(), planned: 0, stay: ticks(stay) }
     }
 
     /// A caller at `site`, counted from 1, asks at some time.
-    pub(super) fn acquires(mut self, site: usize, at: f64, claim: P::Claim) -> Self {
+    pub(super) fn acquires(mut self, site: usize, at: f64, claim: Claim) -> Self {
         self.plan(ticks(at), Deed::Acquire(SiteId::new(site - 1), claim));
         self
     }
@@ -77,17 +75,17 @@ impl<P: Subject> Stage<P> {
         Diagram { title, condition, ..self.film.develop(end) }
     }
 
-    fn plan(&mut self, at: Tick, deed: Deed<P>) {
+    fn plan(&mut self, at: Tick, deed: Deed) {
         self.planned += 1;
         self.agenda.insert((at, self.planned), deed);
     }
 
-    fn happen(&mut self, deed: Deed<P>) {
+    fn happen(&mut self, deed: Deed) {
         let now = self.world.now();
         let mut desk = Desk { now, film: &mut self.film, news: Vec::new() };
         match deed {
             Deed::Acquire(site, claim) => {
-                self.world.acquire(site, claim, &mut desk).expect("every site may ask");
+                self.world.acquire(site, &claim, &mut desk).expect("every site may ask");
             }
             Deed::Release(site, claim) => {
                 // Its site may have crashed.
@@ -96,13 +94,13 @@ impl<P: Subject> Stage<P> {
                 }
             }
             Deed::Deliver(from, to) => {
-                self.world.deliver((from, to, Lane::Up), &mut desk);
+                self.world.deliver_at((from, to, Lane::Up), 0, &mut desk);
             }
             Deed::Suffer(fault) => self.world.suffer(fault, &mut desk),
             Deed::Expire(site) => {
-                let due = |world: &World<P>| world.timers(site).find(|timer| timer.1 <= now);
-                while let Some((timer, _)) = due(&self.world) {
-                    self.world.expire(site, timer, &mut desk);
+                let is_due = |timer: &TimerView| timer.due <= now;
+                while let Some(at) = self.world.timers(site).iter().position(is_due) {
+                    self.world.expire(site, at, &mut desk);
                 }
             }
         }
@@ -125,12 +123,14 @@ struct Desk<'a> {
     news: Vec<News>,
 }
 
-impl<P: Subject> Observer<P> for Desk<'_> {
-    fn see(&mut self, _: usize, event: &Event<'_, P>) {
+impl Observer for Desk<'_> {
+    fn see(&mut self, _: usize, event: &Event<'_>) {
         self.film.see(self.now.0 as f64 / T as f64, event);
         match *event {
             Event::Sends { from, to, .. } if from != to => self.news.push(News::Sent(from, to)),
-            Event::Enters(site, claim, _) => self.news.push(News::Entered(site, claim)),
+            Event::Enters(Caller { site, claim, .. }, _) => {
+                self.news.push(News::Entered(site, claim));
+            }
             Event::Arms(site, _, due) => self.news.push(News::Armed(site, due)),
             _ => {}
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use quorate_protocol::token::{Message, TokenLock};
+use quorate_protocol::token::Message;
 use quorate_protocol::{SiteId, Tick};
 use quorate_sim::Event;
 use quorate_sim::random::TimedObserver;
@@ -35,10 +35,10 @@ pub(super) struct Run<'a> {
     charged: BTreeMap<(SiteId, u64), u64>,
 }
 
-impl TimedObserver<TokenLock> for Run<'_> {
-    fn see(&mut self, _: Tick, _: usize, event: &Event<'_, TokenLock>) {
+impl TimedObserver for Run<'_> {
+    fn see(&mut self, _: Tick, _: usize, event: &Event<'_>) {
         let Event::Sends { from, to, message } = *event else { return };
-        let payer = match message {
+        let payer = match message.downcast() {
             Message::Request { sn, .. } | Message::Complete { sn, .. } => (from, *sn),
             Message::Start(pass) => (to, pass.sn),
             Message::Token { token, .. } => {

@@ -51,11 +51,11 @@ fn rounds(world: &mut World<TokenLock>, count: &mut Ballots) -> bool {
 #[derive(Debug, Default)]
 struct Ballots(u64);
 
-impl Observer<TokenLock> for Ballots {
-    fn see(&mut self, _: usize, event: &Event<'_, TokenLock>) {
+impl Observer for Ballots {
+    fn see(&mut self, _: usize, event: &Event<'_>) {
         if let Event::Sends { message, .. } = event {
             let ballot = ["prepare", "promise", "nack", "new_epoch", "withdraw"];
-            self.0 += u64::from(ballot.contains(&message.kind()));
+            self.0 += u64::from(ballot.contains(&message.kind));
         }
     }
 }

@@ -63,15 +63,15 @@ fn plan<P: Subject<Claim = Claim>>(
     think: Span,
     quorums: P::Quorums,
     options: P::Options,
-) -> Plan<P> {
+) -> Plan {
     let names: Vec<String> = (0..GROUPS).map(|group| format!("g{group}")).collect();
     let claim = |group: usize| P::parse_claim(&[names[group % GROUPS].as_str()]).expect("a group");
     let each = (0..n).map(|site| (0..GROUPS).map(|at| claim(site + at)).collect());
     let claims = Claims::each(each.collect());
-    Plan { requests: vec![ASKS; n], think, ..Plan::<P>::calm(quorums, options, claims) }
+    Plan { requests: vec![ASKS; n], think, ..Plan::calm::<P>(quorums, options, claims) }
 }
 
-fn token(n: usize, think: Span) -> Plan<TokenLock> {
+fn token(n: usize, think: Span) -> Plan {
     let quorums = build(Kind::Majority, n).expect("there are sites");
     let options = Options { t1: Duration::from_hours(1), ..Options::default() };
     plan::<TokenLock>(n, think, quorums, options)
@@ -135,7 +135,7 @@ fn loads(settings: Settings, n: usize, sink: Sink<'_>, plots: &mut [Plot; 2]) {
 }
 
 /// Messages for an entry, in some runs.
-fn per_entry<P: Subject>(plan: &Plan<P>, seed: u64) -> f64 {
+fn per_entry(plan: &Plan, seed: u64) -> f64 {
     let (mut messages, mut entries) = (0, 0);
     for seed in seeds(seed, RUNS) {
         let tally = served(plan, seed, &mut Unwatched);
@@ -149,7 +149,7 @@ fn broadcast(n: usize, think: Span, seed: u64) -> f64 {
     let shape = Shape::Kind("all".to_owned(), n);
     let quorums = Baseline::<SuzukiKasami>::quorums(&shape, &[()]).expect("all sites");
     let claims = Claims::all(vec![()]);
-    let plan = Plan::<Baseline<SuzukiKasami>>::calm(quorums, None, claims);
+    let plan = Plan::calm::<Baseline<SuzukiKasami>>(quorums, None, claims);
     per_entry(&Plan { requests: vec![ASKS; n], think, ..plan }, seed)
 }
 

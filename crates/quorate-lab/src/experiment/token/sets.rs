@@ -42,7 +42,7 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     }
 }
 
-fn plan(n: usize, some: usize, undone: Erratum, seed: u64) -> Plan<Unrepaired> {
+fn plan(n: usize, some: usize, undone: Erratum, seed: u64) -> Plan {
     let mut chance = Chance(seed);
     let mut claim = || {
         let mut names = vec!["a", "b", "c"];
@@ -59,6 +59,6 @@ fn plan(n: usize, some: usize, undone: Erratum, seed: u64) -> Plan<Unrepaired> {
         think: Span::UpTo(2 * T),
         inside: Span::UpTo(6 * T),
         delay: Delay::Exponential,
-        ..Plan::<Unrepaired>::calm(quorums, (Options::default(), undone), claims)
+        ..Plan::calm::<Unrepaired>(quorums, (Options::default(), undone), claims)
     }
 }

@@ -3,7 +3,7 @@
 use quorate_protocol::{ClaimId, Tick};
 use quorate_quorum::SiteId;
 use quorate_sim::random::{T, TimedObserver};
-use quorate_sim::{Event, Subject};
+use quorate_sim::{Caller, Event};
 use serde_json::{Value, json};
 
 /// One event of a run, without the protocol's types.
@@ -76,16 +76,16 @@ impl Seen {
 #[derive(Debug, Default)]
 pub(crate) struct Recorder(pub(crate) Vec<Seen>);
 
-impl<P: Subject> TimedObserver<P> for Recorder {
-    fn see(&mut self, at: Tick, depth: usize, event: &Event<'_, P>) {
+impl TimedObserver for Recorder {
+    fn see(&mut self, at: Tick, depth: usize, event: &Event<'_>) {
         let what = match *event {
-            Event::Acquires(site, claim) => What::Acquires(site, claim),
-            Event::Releases(site, claim)
-            | Event::GivesUp(site, claim)
-            | Event::Loses(site, claim, _) => What::Leaves(site, claim),
-            Event::Enters(site, claim, _) => What::Enters(site, claim),
+            Event::Acquires(Caller { site, claim, .. }) => What::Acquires(site, claim),
+            Event::Releases(Caller { site, claim, .. })
+            | Event::GivesUp(Caller { site, claim, .. })
+            | Event::Loses(Caller { site, claim, .. }, _) => What::Leaves(site, claim),
+            Event::Enters(Caller { site, claim, .. }, _) => What::Enters(site, claim),
             Event::Sends { from, to, .. } => What::Sends(from, to),
-            Event::Receives { from, to, message } => What::Receives(from, to, P::kind(message)),
+            Event::Receives { from, to, message } => What::Receives(from, to, message.kind),
             Event::Arms(..) => return,
             Event::Ignores(site, _)
             | Event::Foresees(site, _)

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Args;
-use quorate_laboratory::visit;
-use quorate_sim::random::{Delay, Plan, run};
-use quorate_sim::{Subject, Visitor};
+use quorate_laboratory::find;
+use quorate_sim::random::{Plan, run};
 
 use super::events::Recorder;
 use super::flags::Time;
@@ -114,8 +113,26 @@ impl Random {
             let faults = &self.faults;
             return Err(format!("--faults {faults}: faults need whole sites; add --site").into());
         }
-        let delay = self.delay.parse()?;
-        visit(&self.protocol, &self.cluster.options, Start { args: self, delay })?
+        let protocol = find(&self.protocol, &self.cluster.options)?;
+        let facts = protocol.facts();
+        self.budget.refuse(facts)?;
+        let (cluster, setup, claims) = self.cluster.resolve(&*protocol, 5, 2)?;
+        let sessions = self.budget.needs_sessions(facts);
+        let plan = Plan {
+            setup,
+            claims,
+            requests: cluster.requests.clone(),
+            think: self.think.0,
+            inside: self.inside.0,
+            gives_up: cluster.gives_up(),
+            delay: self.delay.parse()?,
+            skew: self.skew,
+            order: self.budget.order(facts, &self.order, sessions)?,
+            faults: sessions.then(|| self.budget.faults()),
+            slips: self.budget.slips(facts, sessions)?,
+        };
+        let simulation = Simulation { args: self, cluster: &cluster };
+        hushed(|| if self.trace { simulation.trace(&plan) } else { simulation.count(&plan) })
     }
 
     /// How many runs there are.
@@ -149,39 +166,6 @@ impl Random {
     }
 }
 
-/// A simulation whose protocol is still to come.
-struct Start<'a> {
-    args: &'a Random,
-    delay: Delay,
-}
-
-impl Visitor for Start<'_> {
-    type Output = Answer;
-
-    fn visit<P: Subject>(self, options: P::Options) -> Answer {
-        let Start { args, delay } = self;
-        args.budget.refuse::<P>()?;
-        let (cluster, quorums, claims) = args.cluster.resolve::<P>(5, 2)?;
-        let sessions = args.budget.needs_sessions::<P>();
-        let plan = Plan::<P> {
-            quorums,
-            options,
-            claims,
-            requests: cluster.requests.clone(),
-            think: args.think.0,
-            inside: args.inside.0,
-            gives_up: cluster.gives_up(),
-            delay,
-            skew: args.skew,
-            order: args.budget.order::<P>(&args.order, sessions)?,
-            faults: sessions.then(|| args.budget.faults()),
-            slips: args.budget.slips::<P>(sessions)?,
-        };
-        let simulation = Simulation { args, cluster: &cluster };
-        hushed(|| if args.trace { simulation.trace(&plan) } else { simulation.count(&plan) })
-    }
-}
-
 /// A simulation of one plan.
 struct Simulation<'a> {
     args: &'a Random,
@@ -190,7 +174,7 @@ struct Simulation<'a> {
 
 impl Simulation<'_> {
     /// One run, event by event.
-    fn trace<P: Subject>(&self, plan: &Plan<P>) -> Answer {
+    fn trace(&self, plan: &Plan) -> Answer {
         let (mut recorder, mut sum) = (Recorder::default(), Sum::default());
         sum.add(self.args.seed, &run(plan, self.args.seed, &mut recorder));
         let report = Report { args: self.args, cluster: self.cluster, sum: &sum };
@@ -212,7 +196,7 @@ impl Simulation<'_> {
     }
 
     /// Many runs, and their figures.
-    fn count<P: Subject>(&self, plan: &Plan<P>) -> Answer {
+    fn count(&self, plan: &Plan) -> Answer {
         let (started, runs, start) = (AtomicU64::new(0), self.args.runs(), Instant::now());
         let progress = || started.load(Ordering::Relaxed).min(runs);
         let sum = shown(Goal::Of(runs), "runs", progress, || {

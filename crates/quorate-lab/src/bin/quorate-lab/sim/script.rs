@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 use clap::Args;
-use quorate_laboratory::{All, Steps};
+use quorate_laboratory::{Steps, find};
 use quorate_quorum::SiteId;
 use quorate_sim::script::{Line, Report, Script as Story, ScriptError, bless_with};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ impl Script {
     fn tell(&self, file: &str, text: &str, place: Option<&Place>) -> Answer {
         let (mut shown, mut film) = (Vec::new(), None);
         let told = hushed(|| {
-            let story = Story::parse_with(All, text)?;
+            let story = Story::parse_with(find, text)?;
             let film = film.insert(Steps::new(story.cluster().n));
             story.watch(|line| shown.push(line.clone()), film)
         });
@@ -116,7 +116,7 @@ impl Script {
     }
 
     fn bless(file: &str, text: &str, changed: &mut usize) -> Answer {
-        match hushed(|| bless_with(All, text)) {
+        match hushed(|| bless_with(find, text)) {
             Ok(blessed) if blessed == text => Ok(Verdict::Clean),
             Ok(blessed) => {
                 let failed = |error| Failure::Input(format!("{file}: {error}"));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use quorate_sim::random::{Outcome, Plan, Tally, run};
-use quorate_sim::{Breach, Subject, Unwatched};
+use quorate_sim::{Breach, Unwatched};
 use serde_json::{Value, json};
 
 use super::random::Random;
@@ -118,8 +118,8 @@ impl Sum<Tally> {
 }
 
 /// Runs `plan` with `runs` seeds from `seed` on; `started` counts them.
-pub(super) fn sweep<P: Subject>(
-    plan: &Plan<P>,
+pub(super) fn sweep(
+    plan: &Plan,
     seed: u64,
     runs: u64,
     threads: NonZeroUsize,

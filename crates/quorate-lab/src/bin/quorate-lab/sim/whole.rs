@@ -1,12 +1,14 @@
 //! `quorate sim random --site`: clusters of whole sites.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use quorate_laboratory::BASELINES;
-use quorate_protocol::mutex::Mutex;
+use quorate_protocol::mutex::{Mutex, Options};
+use quorate_quorum::QuorumSystem;
 use quorate_sim::cluster::{Chronicle, Outcome, Plan, Tally, run};
-use quorate_sim::{Unwatched, site_settings};
+use quorate_sim::{Configured, Unwatched, site_settings};
 
 use super::random::Random;
 use super::sweep::{Counts, Sum, each_seed};
@@ -47,7 +49,10 @@ impl<'a> Whole<'a> {
             return Err(why.into());
         }
         let (wants, settings) = site_settings(&args.protocol, &args.cluster.options)?;
-        let (cluster, quorums, _) = args.cluster.resolve::<Mutex>(5, 0)?;
+        let mutex = Configured::<Mutex> { options: Options::default() };
+        let (cluster, setup, _) = args.cluster.resolve(&mutex, 5, 0)?;
+        let quorums: Option<&Arc<dyn QuorumSystem>> = setup.quorums().downcast_ref();
+        let quorums = quorums.expect("a mutex decides by one system").clone();
         let plan = Plan { faults, wants, settings, ..Plan::new(quorums) };
         Ok(Self { args, cluster, plan })
     }

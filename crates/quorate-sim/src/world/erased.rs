@@ -1,0 +1,423 @@
+//! A world whose protocol is not known: what scripts, random runs and the checker drive.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+
+use quorate_protocol::{ClaimId, Eta, SessionNo, Tick, Violation};
+use quorate_quorum::SiteId;
+
+use super::{Standpoint, World};
+use crate::event::Message;
+use crate::{Breach, Claim, Fault, Lane, Observer, Subject};
+
+/// A sender, a receiver, and the lane between them.
+pub type Channel = (SiteId, SiteId, Lane);
+
+/// A [`World`] of any protocol.
+///
+/// Cloned, compared and hashed by value. What a method does is said at the method of that name of
+/// [`World`].
+pub trait AnyWorld: Debug + Send + Sync + Any {
+    /// The same world once more.
+    fn boxed_clone(&self) -> Box<dyn AnyWorld>;
+
+    /// Whether it is the same as a world of the same protocol.
+    fn is_same(&self, other: &dyn AnyWorld) -> bool;
+
+    /// Feeds all that tells it apart from others to `hasher`.
+    fn hash_into(&self, hasher: &mut dyn Hasher);
+
+    /// How many sites there are.
+    fn n(&self) -> usize;
+
+    /// The present moment.
+    fn now(&self) -> Tick;
+
+    /// Moves the present moment.
+    fn set_now(&mut self, now: Tick);
+
+    /// Sets a site's Lamport clock.
+    fn set_clock(&mut self, site: SiteId, time: u64);
+
+    /// The first property that broke.
+    fn breach(&self) -> Option<&Breach>;
+
+    /// The claims of a site's callers that are not over, and where they stand.
+    fn claims(&self, site: SiteId) -> &BTreeMap<ClaimId, Standpoint>;
+
+    /// How many claims a site's callers have made.
+    fn claims_made(&self, site: SiteId) -> u32;
+
+    /// How many claims wait.
+    fn waiting(&self) -> usize;
+
+    /// Whether nobody waits or is inside, and no site remembers anything that is not over.
+    fn is_at_rest(&self) -> bool;
+
+    /// How many messages are under way.
+    fn in_flight(&self) -> usize;
+
+    /// Visits the channels that can deliver something.
+    fn each_busy_channel(&self, visit: &mut dyn FnMut(Channel));
+
+    /// What is under way in one channel, the next message first.
+    fn under_way(&self, channel: Channel) -> Vec<Message<'_>>;
+
+    /// How much is under way in one channel.
+    fn under_way_count(&self, channel: Channel) -> usize;
+
+    /// The places of a channel's messages, without those that equal the one before.
+    fn distinct_places(&self, channel: Channel) -> Vec<usize>;
+
+    /// Whether any timer is armed.
+    fn has_timers(&self) -> bool;
+
+    /// The timers of a site that are armed, in their order.
+    fn timers(&self, site: SiteId) -> Vec<TimerView>;
+
+    /// The names of these timers.
+    fn timer_names(&self, site: SiteId) -> Vec<String>;
+
+    /// When the next timer runs out.
+    fn next_due(&self) -> Option<Tick>;
+
+    /// When the next timer runs out on whose time safety rests.
+    fn next_deadline(&self) -> Option<Tick>;
+
+    /// Whether a site runs.
+    fn is_up(&self, site: SiteId) -> bool;
+
+    /// Whether a session can fall silent, or be lost.
+    fn is_open(&self, client: SiteId, server: SiteId) -> bool;
+
+    /// Whether the client has heard nothing of the server for half a lease.
+    fn is_silent(&self, client: SiteId, server: SiteId) -> bool;
+
+    /// Whether the client has yet to learn that it has a new session at the server.
+    fn is_opening(&self, client: SiteId, server: SiteId) -> bool;
+
+    /// The number of the client's session at the server.
+    fn session(&self, client: SiteId, server: SiteId) -> SessionNo;
+
+    /// The faults that must follow from those that have happened.
+    fn owed(&self, reopens: bool, restarts: bool) -> Vec<Fault>;
+
+    /// Why `fault` cannot happen now; `None` if it can.
+    fn refusal(&self, fault: Fault) -> Option<String>;
+
+    /// When those who wait at a site can expect to get in.
+    fn etas(&self, site: SiteId) -> Vec<Eta>;
+
+    /// What a site shows of itself under a name.
+    ///
+    /// # Errors
+    ///
+    /// A site of this protocol shows nothing of that name; the text says what it does.
+    fn shown(&self, site: SiteId, what: &str) -> Result<String, String>;
+
+    /// What a claim has that is inside, in words.
+    fn grant_text(&self, site: SiteId, claim: ClaimId) -> Option<String>;
+
+    /// Whether a claim that is inside has what the words say; `None` if it is not inside.
+    ///
+    /// # Errors
+    ///
+    /// The words say nothing of a grant of this protocol; the text says what does.
+    fn grant_is(
+        &self,
+        site: SiteId,
+        claim: ClaimId,
+        words: &[&str],
+    ) -> Result<Option<bool>, String>;
+
+    /// A caller at `site` asks for the lock.
+    ///
+    /// # Errors
+    ///
+    /// The site cannot take the claim; nothing has changed.
+    fn acquire(
+        &mut self,
+        site: SiteId,
+        claim: &Claim,
+        watch: &mut dyn Observer,
+    ) -> Result<ClaimId, Violation>;
+
+    /// The caller of `claim` leaves.
+    ///
+    /// # Errors
+    ///
+    /// It is not inside; nothing has changed.
+    fn release(
+        &mut self,
+        site: SiteId,
+        claim: ClaimId,
+        watch: &mut dyn Observer,
+    ) -> Result<(), Violation>;
+
+    /// The caller of `claim` does not wait any longer.
+    ///
+    /// # Errors
+    ///
+    /// It does not wait; nothing has changed.
+    fn give_up(
+        &mut self,
+        site: SiteId,
+        claim: ClaimId,
+        watch: &mut dyn Observer,
+    ) -> Result<(), Violation>;
+
+    /// The message at some place of a channel arrives; false if there is none.
+    fn deliver_at(&mut self, channel: Channel, at: usize, watch: &mut dyn Observer) -> bool;
+
+    /// The message at some place of a channel never arrives; false if there is none.
+    fn drop_at(&mut self, channel: Channel, at: usize, watch: &mut dyn Observer) -> bool;
+
+    /// The message at some place of a channel is going to come twice.
+    fn duplicate(&mut self, channel: Channel, at: usize) -> bool;
+
+    /// The timer at this place among those of a site runs out; false if there is none.
+    fn expire(&mut self, site: SiteId, at: usize, watch: &mut dyn Observer) -> bool;
+
+    /// Lets `fault` happen.
+    fn suffer(&mut self, fault: Fault, watch: &mut dyn Observer);
+}
+
+/// A timer that is armed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimerView {
+    /// When it runs out.
+    pub due: Tick,
+    /// Whether safety rests on that time.
+    pub is_deadline: bool,
+}
+
+impl dyn AnyWorld {
+    /// Where `claim` is, if it is not over.
+    pub fn standpoint(&self, site: SiteId, claim: ClaimId) -> Option<Standpoint> {
+        self.claims(site).get(&claim).copied()
+    }
+
+    /// The channels that can deliver something.
+    pub fn busy_channels(&self) -> Vec<Channel> {
+        let mut busy = Vec::new();
+        self.each_busy_channel(&mut |channel| busy.push(channel));
+        busy
+    }
+
+    /// The world, if it is one of protocol `P`.
+    pub fn downcast<P: Subject>(&self) -> Option<&World<P>> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+impl Clone for Box<dyn AnyWorld> {
+    fn clone(&self) -> Self {
+        (**self).boxed_clone()
+    }
+}
+
+impl PartialEq for dyn AnyWorld {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other)
+    }
+}
+
+impl Eq for dyn AnyWorld {}
+
+impl Hash for dyn AnyWorld {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.hash_into(hasher);
+    }
+}
+
+impl<P: Subject> AnyWorld for World<P> {
+    fn boxed_clone(&self) -> Box<dyn AnyWorld> {
+        Box::new(self.clone())
+    }
+
+    fn is_same(&self, other: &dyn AnyWorld) -> bool {
+        other.downcast::<P>() == Some(self)
+    }
+
+    fn hash_into(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+
+    fn n(&self) -> usize {
+        self.n()
+    }
+
+    fn now(&self) -> Tick {
+        self.now()
+    }
+
+    fn set_now(&mut self, now: Tick) {
+        self.set_now(now);
+    }
+
+    fn set_clock(&mut self, site: SiteId, time: u64) {
+        self.set_clock(site, time);
+    }
+
+    fn breach(&self) -> Option<&Breach> {
+        self.breach()
+    }
+
+    fn claims(&self, site: SiteId) -> &BTreeMap<ClaimId, Standpoint> {
+        &self.nodes[site.index()].claims
+    }
+
+    fn claims_made(&self, site: SiteId) -> u32 {
+        self.claims_made(site)
+    }
+
+    fn waiting(&self) -> usize {
+        self.waiting()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.is_at_rest()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight()
+    }
+
+    fn each_busy_channel(&self, visit: &mut dyn FnMut(Channel)) {
+        self.busy_channels().for_each(visit);
+    }
+
+    fn under_way(&self, (from, to, lane): Channel) -> Vec<Message<'_>> {
+        self.under_way(from, to, lane).map(Message::of::<P>).collect()
+    }
+
+    fn under_way_count(&self, (from, to, lane): Channel) -> usize {
+        self.channels.queue(from, to, lane).map_or(0, std::collections::VecDeque::len)
+    }
+
+    fn distinct_places(&self, (from, to, lane): Channel) -> Vec<usize> {
+        let mut before = None;
+        let messages = self.under_way(from, to, lane).enumerate();
+        messages.filter_map(|(at, m)| (before.replace(m) != Some(m)).then_some(at)).collect()
+    }
+
+    fn has_timers(&self) -> bool {
+        self.armed > 0
+    }
+
+    fn timers(&self, site: SiteId) -> Vec<TimerView> {
+        let view = |(timer, due)| TimerView { due, is_deadline: P::is_deadline(timer) };
+        self.timers(site).map(view).collect()
+    }
+
+    fn timer_names(&self, site: SiteId) -> Vec<String> {
+        self.timers(site).map(|(timer, _)| timer.to_string()).collect()
+    }
+
+    fn next_due(&self) -> Option<Tick> {
+        self.next_due(|_| true)
+    }
+
+    fn next_deadline(&self) -> Option<Tick> {
+        self.next_due(P::is_deadline)
+    }
+
+    fn is_up(&self, site: SiteId) -> bool {
+        self.is_up(site)
+    }
+
+    fn is_open(&self, client: SiteId, server: SiteId) -> bool {
+        self.is_open(client, server)
+    }
+
+    fn is_silent(&self, client: SiteId, server: SiteId) -> bool {
+        self.is_silent(client, server)
+    }
+
+    fn is_opening(&self, client: SiteId, server: SiteId) -> bool {
+        self.is_opening(client, server)
+    }
+
+    fn session(&self, client: SiteId, server: SiteId) -> SessionNo {
+        self.session(client, server)
+    }
+
+    fn owed(&self, reopens: bool, restarts: bool) -> Vec<Fault> {
+        self.owed(reopens, restarts)
+    }
+
+    fn refusal(&self, fault: Fault) -> Option<String> {
+        self.refusal(fault)
+    }
+
+    fn etas(&self, site: SiteId) -> Vec<Eta> {
+        self.protocol(site).view().etas
+    }
+
+    fn shown(&self, site: SiteId, what: &str) -> Result<String, String> {
+        self.protocol(site).shown(what)
+    }
+
+    fn grant_text(&self, site: SiteId, claim: ClaimId) -> Option<String> {
+        self.grant(site, claim).map(ToString::to_string)
+    }
+
+    fn grant_is(
+        &self,
+        site: SiteId,
+        claim: ClaimId,
+        words: &[&str],
+    ) -> Result<Option<bool>, String> {
+        self.grant(site, claim).map(|grant| P::is_as(grant, words)).transpose()
+    }
+
+    fn acquire(
+        &mut self,
+        site: SiteId,
+        claim: &Claim,
+        watch: &mut dyn Observer,
+    ) -> Result<ClaimId, Violation> {
+        self.acquire(site, claim.downcast::<P::Claim>().clone(), watch)
+    }
+
+    fn release(
+        &mut self,
+        site: SiteId,
+        claim: ClaimId,
+        watch: &mut dyn Observer,
+    ) -> Result<(), Violation> {
+        self.release(site, claim, watch)
+    }
+
+    fn give_up(
+        &mut self,
+        site: SiteId,
+        claim: ClaimId,
+        watch: &mut dyn Observer,
+    ) -> Result<(), Violation> {
+        self.give_up(site, claim, watch)
+    }
+
+    fn deliver_at(&mut self, channel: Channel, at: usize, watch: &mut dyn Observer) -> bool {
+        self.deliver_at(channel, at, watch)
+    }
+
+    fn drop_at(&mut self, channel: Channel, at: usize, watch: &mut dyn Observer) -> bool {
+        self.drop_at(channel, at, watch)
+    }
+
+    fn duplicate(&mut self, channel: Channel, at: usize) -> bool {
+        self.duplicate(channel, at)
+    }
+
+    fn expire(&mut self, site: SiteId, at: usize, watch: &mut dyn Observer) -> bool {
+        let timer = self.timers(site).nth(at);
+        timer.is_some_and(|(timer, _)| self.expire(site, timer, watch))
+    }
+
+    fn suffer(&mut self, fault: Fault, watch: &mut dyn Observer) {
+        self.suffer(fault, watch);
+    }
+}
