@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use quorate_quorum::SiteId;
+
+use crate::memo::Memo;
 
 /// Which of the two streams between a sender and a receiver.
 ///
@@ -35,7 +36,7 @@ pub enum Order {
 /// sites do not need a hundred million queues.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Channels<M> {
-    by_sender: Vec<Arc<Outbox<M>>>,
+    by_sender: Vec<Memo<Outbox<M>>>,
     in_flight: usize,
     /// Whether it does not matter which message was sent first. Then they are kept in an order of
     /// their own, so that it tells no two states apart.
@@ -46,12 +47,12 @@ type Outbox<M> = BTreeMap<(SiteId, Lane), VecDeque<M>>;
 
 impl<M: Clone + Hash> Channels<M> {
     pub(crate) fn new(n: usize, order: Order) -> Self {
-        let by_sender = (0..n).map(|_| Arc::new(BTreeMap::new())).collect();
+        let by_sender = (0..n).map(|_| Memo::new(BTreeMap::new())).collect();
         Self { by_sender, in_flight: 0, unordered: order != Order::Fifo }
     }
 
     pub(crate) fn push(&mut self, from: SiteId, to: SiteId, lane: Lane, message: M) {
-        let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
+        let outbox = self.by_sender[from.index()].make_mut();
         let queue = outbox.entry((to, lane)).or_default();
         if self.unordered {
             let key = digest(&message);
@@ -66,7 +67,7 @@ impl<M: Clone + Hash> Channels<M> {
     /// Takes the message at some place of a channel.
     pub(crate) fn take(&mut self, from: SiteId, to: SiteId, lane: Lane, at: usize) -> Option<M> {
         self.queue(from, to, lane)?.get(at)?;
-        let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
+        let outbox = self.by_sender[from.index()].make_mut();
         let queue = outbox.get_mut(&(to, lane))?;
         let message = queue.remove(at);
         // An empty queue must not tell two states apart.
@@ -82,7 +83,7 @@ impl<M: Clone + Hash> Channels<M> {
         if self.queue(from, to, lane).is_none() {
             return VecDeque::new();
         }
-        let outbox = Arc::make_mut(&mut self.by_sender[from.index()]);
+        let outbox = self.by_sender[from.index()].make_mut();
         let queue = outbox.remove(&(to, lane)).unwrap_or_default();
         self.in_flight -= queue.len();
         queue

@@ -11,6 +11,7 @@ mod channels;
 mod claims;
 pub mod cluster;
 mod event;
+mod memo;
 mod property;
 mod quorums;
 pub mod random;

@@ -1,7 +1,5 @@
 //! What can go wrong in a world of sessions, and how its ends learn of it.
 
-use std::sync::Arc;
-
 use quorate_protocol::{Basis, ClaimId, Input, Ours, SessionNo};
 use quorate_quorum::{SiteId, SiteSet};
 
@@ -290,7 +288,7 @@ impl<P: Subject> World<P> {
                 Standpoint::Lost => {}
             }
         }
-        let node = Arc::make_mut(&mut self.nodes[site.index()]);
+        let node = self.nodes[site.index()].make_mut();
         node.claims.clear();
         node.up = false;
         let held = node.holds.take();
@@ -326,7 +324,7 @@ impl<P: Subject> World<P> {
 
     fn restart(&mut self, site: SiteId) {
         let (peers, fixed) = (self.peers(site), self.fixed.clone());
-        let node = Arc::make_mut(&mut self.nodes[site.index()]);
+        let node = self.nodes[site.index()].make_mut();
         let mut shared = node.shared.restarted(node.shared.clock, node.disk_ceil);
         if self.contract.is_some() {
             for peer in peers {

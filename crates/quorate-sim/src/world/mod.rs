@@ -23,6 +23,7 @@ use self::unseen::{Fixed, Scratch};
 use self::words::Believer;
 use crate::channels::{Channels, Lane, Order};
 use crate::event::{Caller, Event, Grant, Message, Observer};
+use crate::memo::Memo;
 use crate::property::{Judge, Standing};
 use crate::{Breach, Quorums, Setup, Subject};
 
@@ -36,7 +37,7 @@ pub use self::faults::{Fault, Faults, Slips};
 /// checker can afford a clone a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World<P: Subject> {
-    nodes: Vec<Arc<Node<P>>>,
+    nodes: Vec<Memo<Node<P>>>,
     channels: Channels<P::Message>,
     now: Tick,
     waiting: usize,
@@ -139,7 +140,7 @@ impl<P: Subject> World<P> {
             let shared = quorums.shared(site).with_fence_block(fence_block);
             let protocol = P::at(site, quorums, options);
             judge.on_token(None, protocol.holds());
-            Arc::new(Node {
+            Memo::new(Node {
                 holds: protocol.holds(),
                 protocol,
                 timers: BTreeMap::new(),
@@ -193,7 +194,7 @@ impl<P: Subject> World<P> {
 
     /// Sets a site's Lamport clock, as if it had seen a ticket of that time.
     pub fn set_clock(&mut self, site: SiteId, time: u64) {
-        Arc::make_mut(&mut self.nodes[site.index()]).shared.clock.observe(time);
+        self.nodes[site.index()].make_mut().shared.clock.observe(time);
     }
 
     /// The first property that broke.
@@ -327,7 +328,7 @@ impl<P: Subject> World<P> {
     }
 
     fn begin(&mut self, site: SiteId) -> &mut Node<P> {
-        Arc::make_mut(&mut self.nodes[site.index()])
+        self.nodes[site.index()].make_mut()
     }
 
     fn forget(&mut self, site: SiteId, claim: ClaimId) {
@@ -422,7 +423,7 @@ impl<P: Subject> World<P> {
         watch: &mut dyn Observer,
     ) -> Result<(), Violation> {
         let foreseen = watch.asks_ahead().then(|| self.protocol(site).view().etas);
-        let node = Arc::make_mut(&mut self.nodes[site.index()]);
+        let node = self.nodes[site.index()].make_mut();
         let out = &mut self.scratch.out;
         let step = || node.protocol.step(&mut node.shared, self.now, input, out);
         match catch_unwind(AssertUnwindSafe(step)) {
