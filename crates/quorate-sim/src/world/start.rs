@@ -1,0 +1,81 @@
+//! Worlds in which nothing has happened yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use quorate_protocol::{FENCE_BLOCK, Tick};
+use quorate_quorum::SiteId;
+
+use super::links::Links;
+use super::unseen::{Fixed, Scratch};
+use super::{Contract, Node, World};
+use crate::channels::{Channels, Order};
+use crate::memo::Memo;
+use crate::property::Judge;
+use crate::{Quorums, Setup, Subject};
+
+impl<P: Subject> World<P> {
+    /// A cluster at which nothing has happened yet, in the papers' world: channels never fail, and
+    /// keep the order.
+    pub fn new(quorums: &P::Quorums, options: &P::Options) -> Self {
+        Self::with_order(quorums, options, Order::Fifo)
+    }
+
+    /// The same with channels that need not keep the order.
+    pub fn with_order(quorums: &P::Quorums, options: &P::Options, order: Order) -> Self {
+        let setup = Setup::new(quorums.clone(), options.clone());
+        Self::of_setup(Arc::new(setup), None, order)
+    }
+
+    /// A cluster at which nothing has happened yet, with sessions that can end.
+    pub fn with_sessions(quorums: &P::Quorums, options: &P::Options, contract: Contract) -> Self {
+        let setup = Setup::new(quorums.clone(), options.clone());
+        Self::of_setup(Arc::new(setup), Some(contract), Order::Fifo)
+    }
+
+    /// A cluster at which nothing has happened yet. Where there are sessions, channels keep the
+    /// order.
+    pub(crate) fn of_setup(setup: Arc<Setup<P>>, contract: Option<Contract>, order: Order) -> Self {
+        let order = if contract.is_some() { Order::Fifo } else { order };
+        let (quorums, options) = (&setup.quorums, &setup.options);
+        let fence_block = contract.map_or(FENCE_BLOCK, |contract| contract.fence_block);
+        let mut judge = Judge::new();
+        let node = |site| {
+            let shared = quorums.shared(site).with_fence_block(fence_block);
+            let protocol = P::at(site, quorums, options);
+            judge.on_token(None, protocol.holds());
+            Memo::new(Node {
+                holds: protocol.holds(),
+                protocol,
+                timers: BTreeMap::new(),
+                disk_ceil: shared.ceil(),
+                disk: None,
+                shared,
+                claims: BTreeMap::new(),
+                claims_made: 0,
+                vacant: true,
+                up: true,
+            })
+        };
+        Self {
+            nodes: SiteId::all(quorums.n()).map(node).collect(),
+            channels: Channels::new(quorums.n(), order),
+            now: Tick::ZERO,
+            waiting: 0,
+            inside: 0,
+            occupied: 0,
+            judge,
+            contract,
+            links: Links::default(),
+            ghosts: Vec::new(),
+            believers: Vec::new(),
+            frozen: BTreeMap::new(),
+            lapsed: BTreeSet::new(),
+            lingering: Vec::new(),
+            armed: 0,
+            futile: 0,
+            scratch: Scratch::default(),
+            fixed: Fixed(setup),
+        }
+    }
+}
