@@ -38,6 +38,7 @@
 mod choice;
 mod clock;
 mod effect;
+#[cfg(feature = "mutations")]
 mod errata;
 pub mod group;
 mod haste;
@@ -48,7 +49,6 @@ mod protocol;
 pub mod role;
 mod sessions;
 mod shared;
-mod spelling;
 pub mod token;
 mod view;
 
