@@ -14,7 +14,7 @@ pub struct Terms {
     /// By how much clocks may drift apart.
     pub drift: Drift,
     /// The rule that is not kept; `None` outside checks.
-    pub undone: Option<Rule>,
+    undone: Option<Rule>,
 }
 
 /// A rule that a check undoes, to see that something breaks without it.
@@ -43,6 +43,16 @@ pub enum Rule {
 }
 
 impl Terms {
+    /// Terms of which every rule is kept.
+    pub fn new(badge: Badge, lease: Lease, drift: Drift) -> Self {
+        Self { badge, lease, drift, undone: None }
+    }
+
+    /// The same terms, but `rule` is not kept.
+    pub fn without(self, rule: Rule) -> Self {
+        Self { undone: Some(rule), ..self }
+    }
+
     /// Whether `rule` is kept: always, but in a check of what happens otherwise.
     pub(crate) fn keep(&self, rule: Rule) -> bool {
         self.undone != Some(rule)
