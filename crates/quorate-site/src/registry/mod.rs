@@ -5,6 +5,7 @@
 //! claim of its own (a `Crowd`), and is done.
 
 mod language;
+#[cfg(feature = "mutations")]
 mod mutations;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,7 @@ use crate::session::Terms;
 use crate::{Config, Name};
 
 pub(crate) use self::language::{Granted, Registered, Spoken, Wanted};
+#[cfg(feature = "mutations")]
 pub use self::mutations::Mutation;
 
 /// What kind of lock a resource is, with its parameters. Exclusion is promised for each name and
@@ -282,6 +284,7 @@ pub struct Settings {
     /// Of role locks.
     pub role: role::Options,
     /// The repair that is undone.
+    #[cfg(feature = "mutations")]
     pub mutation: Option<Mutation>,
 }
 
@@ -295,6 +298,7 @@ pub(crate) enum Engine {
     /// Boxed, because it is large, and most locks are of other kinds.
     Token(Box<Party<TokenLock>>),
     /// Boxed, so that whole locks are no larger beside it.
+    #[cfg(feature = "mutations")]
     Mutated(Box<mutations::Mutated>),
 }
 
@@ -306,6 +310,7 @@ impl Engine {
             Engine::Group(crowd) => crowd,
             Engine::Role(crowd) => crowd,
             Engine::Token(party) => &**party,
+            #[cfg(feature = "mutations")]
             Engine::Mutated(mutated) => mutated.part(),
         }
     }
@@ -317,6 +322,7 @@ impl Engine {
             Engine::Group(crowd) => crowd,
             Engine::Role(crowd) => crowd,
             Engine::Token(party) => &mut **party,
+            #[cfg(feature = "mutations")]
             Engine::Mutated(mutated) => mutated.part_mut(),
         }
     }
@@ -365,6 +371,7 @@ impl Factory {
     /// A resource of this kind of which nothing is known but what is on disk; `None` if there can
     /// be none.
     pub(crate) fn make(&mut self, kind: &Kind, disk: Durable) -> Option<Engine> {
+        #[cfg(feature = "mutations")]
         if let Some(mutated) = self.mutated(kind, &disk) {
             return Some(Engine::Mutated(Box::new(mutated)));
         }
