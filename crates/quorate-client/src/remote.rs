@@ -184,7 +184,7 @@ impl Dialer {
             Answer::Welcome { badge, lease, drift, sites, .. } => {
                 let lease = Lease::new(lease).map_err(|error| refused(error.to_string()))?;
                 let drift = Drift::new(drift).map_err(|error| refused(error.to_string()))?;
-                let terms = Terms { badge, lease, drift, undone: None };
+                let terms = Terms::new(badge, lease, drift);
                 let sites = usize::try_from(sites).unwrap_or(usize::MAX);
                 Ok(Dialed { stream, decoder, terms, sites, place })
             }

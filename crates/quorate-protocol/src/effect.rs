@@ -1,5 +1,8 @@
 //! What a protocol asks of its driver.
 
+#[cfg(feature = "mutations")]
+mod errata;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
@@ -29,25 +32,6 @@ pub enum Effect<P: Protocol> {
     Regenerated(Regeneration),
     /// Nothing to do, and why. Each reason is reached by a scenario of its own.
     Ignore(&'static str),
-}
-
-impl<P: Protocol> Effect<P> {
-    /// The same effect of a protocol that speaks the same language.
-    pub(crate) fn of<Q>(self) -> Effect<Q>
-    where
-        Q: Protocol<Message = P::Message, Grant = P::Grant, Timer = P::Timer>,
-    {
-        match self {
-            Effect::Send(to, message) => Effect::Send(to, message),
-            Effect::Grant(claim, grant) => Effect::Grant(claim, grant),
-            Effect::Lose(claim, why) => Effect::Lose(claim, why),
-            Effect::Arm(timer, after) => Effect::Arm(timer, after),
-            Effect::Disarm(timer) => Effect::Disarm(timer),
-            Effect::Persist(record) => Effect::Persist(record),
-            Effect::Regenerated(what) => Effect::Regenerated(what),
-            Effect::Ignore(why) => Effect::Ignore(why),
-        }
-    }
 }
 
 /// Why a grant was lost.
@@ -141,16 +125,6 @@ impl<P: Protocol> Out<P> {
     /// Keeps the effects for which `keep` is true.
     pub fn retain(&mut self, keep: impl FnMut(&Effect<P>) -> bool) {
         self.effects.retain(keep);
-    }
-
-    /// All effects, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Effect<P>> {
-        self.effects.iter()
-    }
-
-    /// All effects, to be changed.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Effect<P>> {
-        self.effects.iter_mut()
     }
 
     /// Whether nothing was asked for.

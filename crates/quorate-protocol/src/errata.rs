@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use quorate_quorum::{QuorumSystem, SiteId};
 
-use crate::{Basis, ClaimId, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation};
+use crate::{Basis, ClaimId, Effect, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation};
 
 /// A wrapper around a lock that makes it go wrong.
 ///
@@ -90,4 +90,62 @@ impl<W: Wrapper> Protocol for W {
     fn retire(&self, site: &mut Shared) {
         self.lock().retire(site);
     }
+}
+
+impl<P: Protocol> Input<P> {
+    /// The same input of a protocol that speaks the same language.
+    fn of<Q>(self) -> Input<Q>
+    where
+        Q: Protocol<Message = P::Message, Claim = P::Claim, Timer = P::Timer>,
+    {
+        match self {
+            Input::Acquire(claim, what) => Input::Acquire(claim, what),
+            Input::Release(claim) => Input::Release(claim),
+            Input::Abandon(claim) => Input::Abandon(claim),
+            Input::Turn(claim) => Input::Turn(claim),
+            Input::Deliver(from, message) => Input::Deliver(from, message),
+            Input::Expire(timer) => Input::Expire(timer),
+            Input::Silent(site) => Input::Silent(site),
+            Input::Lost(site) => Input::Lost(site),
+            Input::Open(site, number) => Input::Open(site, number),
+            Input::Closed(site) => Input::Closed(site),
+            Input::Opened(site, number) => Input::Opened(site, number),
+            Input::Assured(ticket) => Input::Assured(ticket),
+            Input::Cleared => Input::Cleared,
+        }
+    }
+}
+
+impl<P: Protocol> Effect<P> {
+    /// The same effect of a protocol that speaks the same language.
+    fn of<Q>(self) -> Effect<Q>
+    where
+        Q: Protocol<Message = P::Message, Grant = P::Grant, Timer = P::Timer>,
+    {
+        match self {
+            Effect::Send(to, message) => Effect::Send(to, message),
+            Effect::Grant(claim, grant) => Effect::Grant(claim, grant),
+            Effect::Lose(claim, why) => Effect::Lose(claim, why),
+            Effect::Arm(timer, after) => Effect::Arm(timer, after),
+            Effect::Disarm(timer) => Effect::Disarm(timer),
+            Effect::Persist(record) => Effect::Persist(record),
+            Effect::Regenerated(what) => Effect::Regenerated(what),
+            Effect::Ignore(why) => Effect::Ignore(why),
+        }
+    }
+}
+
+/// A name as it is spelt in options: `NoAsking` is `no-asking`, but `E10` is `E10`.
+pub(crate) fn dashed(name: &str) -> String {
+    if name.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
+        return name.to_owned();
+    }
+    let mut dashed = String::new();
+    for (place, letter) in name.char_indices() {
+        if letter.is_uppercase() && place > 0 {
+            dashed.push('-');
+        }
+        dashed.push(letter.to_ascii_lowercase());
+    }
+    dashed
 }

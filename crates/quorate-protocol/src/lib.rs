@@ -38,6 +38,7 @@
 mod choice;
 mod clock;
 mod effect;
+#[cfg(feature = "mutations")]
 mod errata;
 pub mod group;
 mod haste;
@@ -48,12 +49,12 @@ mod protocol;
 pub mod role;
 mod sessions;
 mod shared;
-mod spelling;
 pub mod token;
 mod view;
 
 pub use clock::Clock;
 pub use effect::{Effect, Out, Record, Why};
+#[cfg(feature = "mutations")]
 pub use errata::Wrapper;
 pub use ids::{ClaimId, Fence, Fences, GrantNo, SessionNo, Tick, Ticket};
 pub use protocol::{Input, Protocol, Violation};

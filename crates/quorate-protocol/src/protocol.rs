@@ -115,30 +115,6 @@ pub enum Input<P: Protocol> {
     Cleared,
 }
 
-impl<P: Protocol> Input<P> {
-    /// The same input of a protocol that speaks the same language.
-    pub(crate) fn of<Q>(self) -> Input<Q>
-    where
-        Q: Protocol<Message = P::Message, Claim = P::Claim, Timer = P::Timer>,
-    {
-        match self {
-            Input::Acquire(claim, what) => Input::Acquire(claim, what),
-            Input::Release(claim) => Input::Release(claim),
-            Input::Abandon(claim) => Input::Abandon(claim),
-            Input::Turn(claim) => Input::Turn(claim),
-            Input::Deliver(from, message) => Input::Deliver(from, message),
-            Input::Expire(timer) => Input::Expire(timer),
-            Input::Silent(site) => Input::Silent(site),
-            Input::Lost(site) => Input::Lost(site),
-            Input::Open(site, number) => Input::Open(site, number),
-            Input::Closed(site) => Input::Closed(site),
-            Input::Opened(site, number) => Input::Opened(site, number),
-            Input::Assured(ticket) => Input::Assured(ticket),
-            Input::Cleared => Input::Cleared,
-        }
-    }
-}
-
 /// A peer or a caller broke the contract. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Violation {

@@ -1,5 +1,8 @@
 //! What all resources of one site have in common.
 
+#[cfg(feature = "mutations")]
+mod errata;
+
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -236,11 +239,6 @@ impl Shared {
     /// the holder is given up, and nobody knows its fence.
     pub fn skip_fences<P: Protocol>(&mut self, out: &mut Out<P>) {
         self.raise_floor(self.ceil, out);
-    }
-
-    /// Forgets that the floor was raised: an error that tests make on purpose.
-    pub(crate) fn keep_floor(&mut self, floor: Fence) {
-        self.floor = floor;
     }
 
     /// Lets fences below `ceil` be used with this site's permission.

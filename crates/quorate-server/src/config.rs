@@ -221,7 +221,7 @@ impl SiteConfig {
             Badge { cluster: self.cluster_id()?, epoch: self.epoch, wire: quorate_wire::VERSION };
         let lease = Lease::new(Duration::from_millis(self.lease_ms)).map_err(wrong)?;
         let drift = Drift::new(self.drift_permille).map_err(wrong)?;
-        Ok(Terms { badge, lease, drift, undone: None })
+        Ok(Terms::new(badge, lease, drift))
     }
 
     /// How group locks behave where there is a choice.

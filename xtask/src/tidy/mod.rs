@@ -5,6 +5,7 @@
 
 mod citations;
 mod docs;
+mod features;
 mod habits;
 mod layers;
 mod lex;
@@ -32,6 +33,7 @@ be right`. The rules:
   docs       a public item has a sentence, and its first paragraph ends as one
   layers     the pure crates name no clock, thread, chance or unordered map; a crate uses only
              those below it
+  features   the service is built without `mutations`, as far as `cargo tree` can run
   habits     no `unwrap` outside tests, no empty `expect`, no ignored test without a reason, no
              `todo!`, `unimplemented!` or `dbg!`, no `unsafe` that the file's `//!` does not
              explain, no sleeping test
@@ -70,7 +72,8 @@ const RULES: &[Rule] = &[
 
 /// Checks the repository and prints what is wrong; false if anything is.
 pub(crate) fn run(shop: &Shop) -> io::Result<bool> {
-    let findings = check(&Tree::read(&shop.root)?);
+    let mut findings = check(&Tree::read(&shop.root)?);
+    findings.extend(features::service(shop));
     for finding in &findings {
         println!("{finding}");
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 use quorate_site::session::{
-    Drift, Durable, Effect, Event, Half, Input, Lease, Packet, Roles, Rule, Sessions, Terms,
+    Badge, Drift, Durable, Effect, Event, Half, Input, Lease, Packet, Roles, Rule, Sessions, Terms,
 };
 use quorate_site::validity::HandedDown;
 
@@ -316,9 +316,10 @@ impl Setup {
         life: usize,
         disk: Durable,
     ) -> (Sessions<Payload>, Vec<Effect<Payload>>) {
-        let undone = if let Undone::Rule(rule) = self.undone { Some(rule) } else { None };
-        let (lease, drift) = (self.lease(life), self.drift);
-        let terms = Terms { lease, drift, undone, ..Terms::default() };
+        let mut terms = Terms::new(Badge::default(), self.lease(life), self.drift);
+        if let Undone::Rule(rule) = self.undone {
+            terms = terms.without(rule);
+        }
         let roles = match (self.both_ways, me) {
             (true, _) => Roles::Both,
             (false, 0) => Roles::Client,

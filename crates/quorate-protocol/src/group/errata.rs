@@ -76,7 +76,7 @@ impl Erratum {
 
 impl fmt::Display for Erratum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::spelling::dashed(&format!("{self:?}")))
+        f.write_str(&crate::errata::dashed(&format!("{self:?}")))
     }
 }
 

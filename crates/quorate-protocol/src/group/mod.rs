@@ -13,6 +13,7 @@
 mod access;
 mod claim;
 mod closing;
+#[cfg(feature = "mutations")]
 pub mod errata;
 mod manager;
 mod message;

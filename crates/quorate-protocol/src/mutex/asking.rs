@@ -150,14 +150,6 @@ impl Arbiter {
         self.waiting.tickets().filter(|ticket| all || self.told.contains(ticket)).collect()
     }
 
-    /// Takes it for granted that nobody was handed the permission: an error that tests make.
-    pub(super) fn ask_nobody(&mut self, site: &mut Shared, out: &mut Out<Mutex>) {
-        if let Some(asking) = &mut self.asking {
-            asking.pending.clear();
-            self.conclude(site, out);
-        }
-    }
-
     /// Lends again once nobody can have the permission.
     fn conclude(&mut self, site: &mut Shared, out: &mut Out<Mutex>) {
         if let Some(asking) = self.asking.take_if(|asking| asking.pending.is_empty()) {

@@ -2,6 +2,7 @@
 
 use quorate_quorum::SiteId;
 
+use super::arbiter::Arbiter;
 use super::errata::{Erratum, Unrepaired};
 use super::requester::Phase;
 use super::{Grant, Message, Mutex, Release, Target};
@@ -181,6 +182,16 @@ impl Unrepaired {
             if let Effect::Send(_, Message::Inquire { demand, .. }) = effect {
                 *demand = false;
             }
+        }
+    }
+}
+
+impl Arbiter {
+    /// Takes it for granted that nobody was handed the permission it looks for.
+    fn ask_nobody(&mut self, site: &mut Shared, out: &mut Out<Mutex>) {
+        let asked: Vec<Ticket> = self.waiting.tickets().collect();
+        for ticket in asked {
+            self.stop_asking(site, ticket, out);
         }
     }
 }

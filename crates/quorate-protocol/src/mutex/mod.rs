@@ -12,7 +12,9 @@
 
 mod arbiter;
 mod asking;
+#[cfg(feature = "mutations")]
 pub mod errata;
+#[cfg(feature = "mutations")]
 mod holes;
 mod message;
 mod options;

@@ -11,6 +11,7 @@
 
 mod arbiter;
 mod claim;
+#[cfg(feature = "mutations")]
 pub mod errata;
 mod family;
 mod message;

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use quorate_quorum::{SiteId, SiteSet};
 
-use super::errata::Unrepaired;
 use super::state::{Held, Inside};
 use super::{Desk, Epoch, Message, Options, State, Timer, TokenLock, Via};
 use crate::{Basis, Tick, Ticket, Why};
@@ -285,12 +284,6 @@ pub trait Leased {
 impl Leased for TokenLock {
     fn leased(&self) -> &TokenLock {
         self
-    }
-}
-
-impl Leased for Unrepaired {
-    fn leased(&self) -> &TokenLock {
-        self.lock()
     }
 }
 

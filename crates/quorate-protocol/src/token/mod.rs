@@ -11,6 +11,7 @@
 
 mod asking;
 mod durable;
+#[cfg(feature = "mutations")]
 pub mod errata;
 mod holding;
 mod lease;

@@ -118,11 +118,6 @@ impl Queue {
         captains
     }
 
-    /// The first of every entry.
-    pub(super) fn firsts(&self) -> SiteSet {
-        self.0.iter().map(|entry| entry.waiting[0].site).collect()
-    }
-
     /// Takes out the requests of which `gone` is true; entries without any disappear.
     pub(super) fn remove(&mut self, gone: impl Fn(&Waiting) -> bool) {
         for entry in &mut self.0 {

@@ -106,7 +106,9 @@ impl<W: Observer> Run<'_, W> {
         let node = &mut self.nodes[place];
         let mut config = Config::new(node.id, Arc::clone(&self.plan.quorums));
         config.terms.lease = Lease::new(lease).expect("the plan's lease is in range");
-        config.terms.undone = self.plan.undone;
+        if let Some(rule) = self.plan.undone {
+            config.terms = config.terms.without(rule);
+        }
         config.fence_block = self.mood.fence_block;
         config.local_turns = self.mood.local_turns;
         config.settings = self.plan.settings;

@@ -15,7 +15,7 @@ use quorate_protocol::mutex::Mutex;
 use quorate_protocol::pool::Pool;
 use quorate_protocol::role::RoleLock;
 use quorate_protocol::token::TokenLock;
-use quorate_site::registry::Settings;
+use quorate_site::registry::{Mutation, Settings};
 
 use crate::cluster::Wants;
 use crate::{AnyProtocol, Setting, Subject};
@@ -53,23 +53,27 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Setting
     match name {
         Mutex::NAME => {
             let (mutex, undone) = mutex::options(settings)?;
-            Ok((Wants::Mutex, Settings { mutex, undone, ..Settings::default() }))
+            let mutation = undone.map(Mutation::Mutex);
+            Ok((Wants::Mutex, Settings { mutex, mutation, ..Settings::default() }))
         }
         Pool::NAME => {
-            let (pool, pool_undone) = pool::options(settings)?;
-            Ok((Wants::Pool, Settings { pool, pool_undone, ..Settings::default() }))
+            let (pool, undone) = pool::options(settings)?;
+            let mutation = undone.map(Mutation::Pool);
+            Ok((Wants::Pool, Settings { pool, mutation, ..Settings::default() }))
         }
         GroupLock::NAME => {
-            let (group, group_undone) = group::options(settings)?;
-            Ok((Wants::Group, Settings { group, group_undone, ..Settings::default() }))
+            let (group, undone) = group::options(settings)?;
+            let mutation = undone.map(Mutation::Group);
+            Ok((Wants::Group, Settings { group, mutation, ..Settings::default() }))
         }
         RoleLock::NAME => {
-            let (role, role_undone) = role::options(settings)?;
-            Ok((Wants::Role, Settings { role, role_undone, ..Settings::default() }))
+            let (role, undone) = role::options(settings)?;
+            let mutation = undone.map(Mutation::Role);
+            Ok((Wants::Role, Settings { role, mutation, ..Settings::default() }))
         }
         TokenLock::NAME => {
-            let token_undone = token::undone_in_sites(settings)?;
-            Ok((Wants::Token, Settings { token_undone, ..Settings::default() }))
+            let mutation = token::undone_in_sites(settings)?.map(Mutation::Token);
+            Ok((Wants::Token, Settings { mutation, ..Settings::default() }))
         }
         _ => Err(unknown_protocol(name)),
     }

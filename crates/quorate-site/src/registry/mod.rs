@@ -5,6 +5,8 @@
 //! claim of its own (a `Crowd`), and is done.
 
 mod language;
+#[cfg(feature = "mutations")]
+mod mutations;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::group::{self, Access, Group, GroupLock, Groups};
-use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
 use quorate_protocol::mutex::{self, Mutex};
 use quorate_protocol::pool::{self, Pool, Units};
 use quorate_protocol::role::{self, Role, RoleLock};
@@ -27,6 +28,8 @@ use crate::session::Terms;
 use crate::{Config, Name};
 
 pub(crate) use self::language::{Granted, Registered, Spoken, Wanted};
+#[cfg(feature = "mutations")]
+pub use self::mutations::Mutation;
 
 /// What kind of lock a resource is, with its parameters. Exclusion is promised for each name and
 /// kind: one name is one kind at a time.
@@ -268,74 +271,59 @@ impl fmt::Display for Speech {
     }
 }
 
-/// The switches of the protocols.
+/// The switches of the protocols. Group locks by token have none: their times follow from the
+/// lease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// Of the mutex.
     pub mutex: mutex::Options,
-    /// The repair of the mutex that is undone; `None` outside tests.
-    pub undone: Option<Erratum>,
     /// Of pools.
     pub pool: pool::Options,
-    /// The repair of pools that is undone; `None` outside tests.
-    pub pool_undone: Option<pool::errata::Erratum>,
     /// Of group locks.
     pub group: group::Options,
-    /// The repair of group locks that is undone; `None` outside tests.
-    pub group_undone: Option<group::errata::Erratum>,
     /// Of role locks.
     pub role: role::Options,
-    /// The repair of role locks that is undone; `None` outside tests.
-    pub role_undone: Option<role::errata::Erratum>,
-    /// The repair of group locks by token that is undone; `None` outside tests. Their times follow
-    /// from the lease.
-    pub token_undone: Option<token::errata::Erratum>,
+    /// The repair that is undone.
+    #[cfg(feature = "mutations")]
+    pub mutation: Option<Mutation>,
 }
 
 /// The part of a site in one resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Engine {
     Mutex(Front<Mutex>),
-    Unrepaired(Front<Unrepaired>),
     Pool(Crowd<Pool>),
-    UnrepairedPool(Crowd<pool::errata::Unrepaired>),
     Group(Crowd<GroupLock>),
-    UnrepairedGroup(Crowd<group::errata::Unrepaired>),
     Role(Crowd<RoleLock>),
-    UnrepairedRole(Crowd<role::errata::Unrepaired>),
     /// Boxed, because it is large, and most locks are of other kinds.
     Token(Box<Party<TokenLock>>),
-    UnrepairedToken(Box<Party<token::errata::Unrepaired>>),
+    /// Boxed, so that whole locks are no larger beside it.
+    #[cfg(feature = "mutations")]
+    Mutated(Box<mutations::Mutated>),
 }
 
 impl Engine {
     pub(crate) fn part(&self) -> &dyn Part {
         match self {
             Engine::Mutex(front) => front,
-            Engine::Unrepaired(front) => front,
             Engine::Pool(crowd) => crowd,
-            Engine::UnrepairedPool(crowd) => crowd,
             Engine::Group(crowd) => crowd,
-            Engine::UnrepairedGroup(crowd) => crowd,
             Engine::Role(crowd) => crowd,
-            Engine::UnrepairedRole(crowd) => crowd,
             Engine::Token(party) => &**party,
-            Engine::UnrepairedToken(party) => &**party,
+            #[cfg(feature = "mutations")]
+            Engine::Mutated(mutated) => mutated.part(),
         }
     }
 
     pub(crate) fn part_mut(&mut self) -> &mut dyn Part {
         match self {
             Engine::Mutex(front) => front,
-            Engine::Unrepaired(front) => front,
             Engine::Pool(crowd) => crowd,
-            Engine::UnrepairedPool(crowd) => crowd,
             Engine::Group(crowd) => crowd,
-            Engine::UnrepairedGroup(crowd) => crowd,
             Engine::Role(crowd) => crowd,
-            Engine::UnrepairedRole(crowd) => crowd,
             Engine::Token(party) => &mut **party,
-            Engine::UnrepairedToken(party) => &mut **party,
+            #[cfg(feature = "mutations")]
+            Engine::Mutated(mutated) => mutated.part_mut(),
         }
     }
 }
@@ -383,49 +371,20 @@ impl Factory {
     /// A resource of this kind of which nothing is known but what is on disk; `None` if there can
     /// be none.
     pub(crate) fn make(&mut self, kind: &Kind, disk: Durable) -> Option<Engine> {
-        let Settings { mutex, undone, pool, pool_undone, group, group_undone, .. } = self.settings;
-        let Settings { role, role_undone, token_undone, .. } = self.settings;
+        #[cfg(feature = "mutations")]
+        if let Some(mutated) = self.mutated(kind, &disk) {
+            return Some(Engine::Mutated(Box::new(mutated)));
+        }
+        let Settings { mutex, pool, group, role, .. } = self.settings;
         Some(match *kind {
-            Kind::Mutex => match undone {
-                None => Engine::Mutex(Front::new(Mutex::new(mutex))),
-                Some(undone) => Engine::Unrepaired(Front::new(Unrepaired::new(mutex, undone))),
-            },
-            Kind::Group | Kind::ReadWrite => match group_undone {
-                None => Engine::Group(Crowd::new(GroupLock::new(group))),
-                Some(undone) => Engine::UnrepairedGroup(Crowd::new(
-                    group::errata::Unrepaired::new(group, undone),
-                )),
-            },
-            Kind::Role => match role_undone {
-                None => Engine::Role(Crowd::new(RoleLock::new(role))),
-                Some(undone) => {
-                    let unrepaired = role::errata::Unrepaired::new(role, undone);
-                    Engine::UnrepairedRole(Crowd::new(unrepaired))
-                }
-            },
+            Kind::Mutex => Engine::Mutex(Front::new(Mutex::new(mutex))),
+            Kind::Group | Kind::ReadWrite => Engine::Group(Crowd::new(GroupLock::new(group))),
+            Kind::Role => Engine::Role(Crowd::new(RoleLock::new(role))),
             Kind::Token => {
-                let place = (self.me, self.sites);
-                match token_undone {
-                    None => {
-                        let lock = TokenLock::restarted(place.0, place.1, self.token, disk);
-                        Engine::Token(Box::new(Party::new(lock)))
-                    }
-                    Some(undone) => {
-                        let lock =
-                            token::errata::Unrepaired::restarted(place, self.token, undone, disk);
-                        Engine::UnrepairedToken(Box::new(Party::new(lock)))
-                    }
-                }
+                let lock = TokenLock::restarted(self.me, self.sites, self.token, disk);
+                Engine::Token(Box::new(Party::new(lock)))
             }
-            Kind::Pool(units) => {
-                let arbiters = self.arbiters(units)?;
-                match pool_undone {
-                    None => Engine::Pool(Crowd::new(Pool::new(arbiters, pool))),
-                    Some(undone) => Engine::UnrepairedPool(Crowd::new(
-                        pool::errata::Unrepaired::new(arbiters, pool, undone),
-                    )),
-                }
-            }
+            Kind::Pool(units) => Engine::Pool(Crowd::new(Pool::new(self.arbiters(units)?, pool))),
         })
     }
 

@@ -13,13 +13,15 @@ pub struct Terms {
     pub lease: Lease,
     /// By how much clocks may drift apart.
     pub drift: Drift,
-    /// The rule that is not kept; `None` outside checks.
-    pub undone: Option<Rule>,
+    /// The rule that is not kept.
+    #[cfg(feature = "mutations")]
+    undone: Option<Rule>,
 }
 
-/// A rule that a check undoes, to see that something breaks without it.
+/// A rule that a check can undo, to see that something breaks without it.
 ///
-/// Rules that can be bent from outside, by changing inputs or effects, are not here.
+/// Rules that can be bent from outside, by changing inputs or effects, are not here. Without the
+/// feature `mutations` no rule can be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// A new incarnation waits until the old one's lease has run out at the server.
@@ -43,6 +45,34 @@ pub enum Rule {
 }
 
 impl Terms {
+    /// Terms of which every rule is kept.
+    pub fn new(badge: Badge, lease: Lease, drift: Drift) -> Self {
+        Self {
+            badge,
+            lease,
+            drift,
+            #[cfg(feature = "mutations")]
+            undone: None,
+        }
+    }
+}
+
+#[cfg(not(feature = "mutations"))]
+impl Terms {
+    /// Whether `rule` is kept: always.
+    #[expect(clippy::unused_self, reason = "a check asks the same of terms that undo a rule")]
+    pub(crate) const fn keep(&self, _rule: Rule) -> bool {
+        true
+    }
+}
+
+#[cfg(feature = "mutations")]
+impl Terms {
+    /// The same terms, but `rule` is not kept.
+    pub fn without(self, rule: Rule) -> Self {
+        Self { undone: Some(rule), ..self }
+    }
+
     /// Whether `rule` is kept: always, but in a check of what happens otherwise.
     pub(crate) fn keep(&self, rule: Rule) -> bool {
         self.undone != Some(rule)

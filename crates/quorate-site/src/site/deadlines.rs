@@ -46,11 +46,12 @@ impl Desk {
     ) -> Option<Speech> {
         let Until { session, down } = until;
         self.sessions.at(from).filter(|there| there.number == session)?;
-        let farthest = self.now + self.config.terms.lease.length();
-        let until = match self.config.terms.undone {
-            Some(Rule::WordsFromRenewal) => (self.now + down.rest).min(farthest),
-            Some(Rule::WordsEnd) => self.now + LONG,
-            _ => self.sessions.handed(from, down)?.min(farthest),
+        let terms = &self.config.terms;
+        let farthest = self.now + terms.lease.length();
+        let until = match (terms.keep(Rule::WordsEnd), terms.keep(Rule::WordsFromRenewal)) {
+            (true, true) => self.sessions.handed(from, down)?.min(farthest),
+            (true, false) => (self.now + down.rest).min(farthest),
+            (false, _) => self.now + LONG,
         };
         *speech.deadline_mut()? = Some(until).filter(|until: &Tick| *until > self.now);
         speech.deadline_mut()?.is_some().then_some(speech)

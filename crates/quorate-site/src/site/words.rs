@@ -84,10 +84,11 @@ impl Desk {
                 let heard = self.words.heard.get(&(*giver, name.clone(), *about)).copied();
                 // The giver forgets us when our session there is over, however long it is good.
                 let lease = self.sessions.at(*giver).map(|there| there.until);
-                let until = match self.config.terms.undone {
-                    Some(Rule::WordsEnd) => lease?,
-                    Some(Rule::WordsInSession) => heard?,
-                    _ => heard?.min(lease?),
+                let terms = &self.config.terms;
+                let until = match (terms.keep(Rule::WordsEnd), terms.keep(Rule::WordsInSession)) {
+                    (true, true) => heard?.min(lease?),
+                    (true, false) => heard?,
+                    (false, _) => lease?,
                 };
                 (until > self.now).then_some(until)
             }

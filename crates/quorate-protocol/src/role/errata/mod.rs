@@ -118,7 +118,7 @@ impl Erratum {
 
 impl fmt::Display for Erratum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = crate::spelling::dashed(&format!("{self:?}"));
+        let name = crate::errata::dashed(&format!("{self:?}"));
         // `A8Blind` is spelt `A8-blind`.
         f.write_str(&name.replace("a7", "A7").replace("a8", "A8"))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::{Erratum, Unrepaired};
-use crate::token::{Message, State, Timer, TokenLock, Via};
+use crate::token::{Message, Queue, State, Timer, TokenLock, Via};
 use crate::{Effect, Input, Out, Tick};
 
 impl Unrepaired {
@@ -178,7 +178,7 @@ impl Unrepaired {
                 (Erratum::E1, Message::Token { token, .. }) => token.stamp.session = 1,
                 (Erratum::E3, Message::Token { token, .. }) => token.served.clear(),
                 (Erratum::Firsts, Message::Token { token, .. }) => {
-                    self.lock.ask = token.queue.firsts();
+                    self.lock.ask = firsts(&token.queue);
                     self.lock.ask.remove(self.lock.me);
                 }
                 (Erratum::E14, Message::Token { token, .. }) => self.copy = Some(token.clone()),
@@ -196,4 +196,9 @@ impl Unrepaired {
             _ => true,
         });
     }
+}
+
+/// The first of every entry.
+fn firsts(queue: &Queue) -> SiteSet {
+    queue.entries().iter().map(|entry| entry.waiting[0].site).collect()
 }

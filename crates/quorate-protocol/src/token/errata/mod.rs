@@ -9,7 +9,7 @@ use std::fmt;
 
 use quorate_quorum::{SiteId, SiteSet};
 
-use super::{Durable, Options, Token, TokenLock};
+use super::{Durable, Leased, Options, Token, TokenLock};
 use crate::errata::Wrapper;
 use crate::{Input, Out, Protocol, Shared, Tick, Violation};
 
@@ -104,7 +104,7 @@ impl Erratum {
 
 impl fmt::Display for Erratum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::spelling::dashed(&format!("{self:?}")))
+        f.write_str(&crate::errata::dashed(&format!("{self:?}")))
     }
 }
 
@@ -144,6 +144,12 @@ impl Unrepaired {
 
     /// What is left of the lock.
     pub fn lock(&self) -> &TokenLock {
+        &self.lock
+    }
+}
+
+impl Leased for Unrepaired {
+    fn leased(&self) -> &TokenLock {
         &self.lock
     }
 }
