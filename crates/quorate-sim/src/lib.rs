@@ -3,8 +3,8 @@
 //!
 //! [`cluster`] runs whole sites, with clocks, connections, disks and faults.
 //!
-//! A [`World`] moves only when told. Three drivers tell it, through [`AnyWorld`]: scripts, seeds,
-//! and the checker of `quorate-check`, which tries every schedule.
+//! A world moves only when told. Three drivers tell it, through [`AnyWorld`]: scripts, seeds, and
+//! the checker of `quorate-check`, which tries every schedule.
 
 mod chance;
 mod channels;
@@ -29,4 +29,4 @@ pub use quorums::{Quorums, Shape};
 pub use setup::{AnyProtocol, AnySetup, Catalogue, Configured, Facts, Setting, Setup, setup};
 pub use subject::{Marks, Subject, Warrant};
 pub use subjects::{Mutant, PROTOCOLS, coterie, find, site_settings};
-pub use world::{AnyWorld, Channel, Contract, Fault, Faults, Slips, Standpoint, TimerView, World};
+pub use world::{AnyWorld, Channel, Contract, Fault, Faults, Slips, Standpoint, TimerView};

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use quorate_quorum::{SiteId, SiteSet};
 
-use crate::{AnyWorld, Claim, Contract, Order, Quorums, Shape, Subject, World};
+use crate::world::World;
+use crate::{AnyWorld, Claim, Contract, Order, Quorums, Shape, Subject};
 
 /// What is known of a protocol, whatever its quorums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -125,3 +125,15 @@ fn shells_and_man_are_served() {
     assert!(quorate("man lock").out.contains("QUORATE_FENCE"));
     quorate("man nosuch").refused(&["nosuch"]);
 }
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let lines = "quorum list,quorum show,bench,up,lock,ls,show,explain,watch,break,sites,serve,\
+        cert,completions,man,";
+    for line in lines.split(',') {
+        let done = quorate(&format!("{line} --help"));
+        assert_eq!(done.code, Some(0));
+        assert!(done.out.contains("Example"), "{line}: {}", done.out);
+    }
+    assert!(quorate("--version").out.starts_with("quorate "));
+}

@@ -2,22 +2,25 @@
 //! the delay from one holder to the next. Delays are constant, so that the figures are exact.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use quorate_laboratory::baselines::{
     Lamport, Maekawa, Raymond, RicartAgrawala, SinghalDynamic, SinghalHeuristic, SuzukiKasami,
 };
-use quorate_laboratory::{Algorithm, Baseline};
+use quorate_laboratory::{Algorithm, find};
 use quorate_quorum::SiteId;
 use quorate_sim::random::{Plan, Span, T, Tally, run};
-use quorate_sim::{Claims, Event, Observer, Shape, Subject, Unwatched, World};
+use quorate_sim::{AnySetup, Claim, Claims, Event, Observer, Order, Shape, Unwatched};
 
-fn shape<A: Algorithm>(n: usize) -> Shape {
-    Shape::Kind(A::QUORUM.to_owned(), n)
+/// So many sites, on the quorums that the algorithm uses if nothing is said.
+fn cluster<A: Algorithm>(n: usize) -> Arc<dyn AnySetup> {
+    let algorithm = find(A::NAME, &[]).expect("it is known");
+    let shape = Shape::Kind(A::QUORUM.to_owned(), n);
+    algorithm.setup(&shape, &[]).expect("such quorums exist")
 }
 
 fn measure<A: Algorithm>(n: usize, inside: u64, requests: u32) -> Tally {
-    let quorums = Baseline::<A>::quorums(&shape::<A>(n), &[]).expect("such quorums exist");
-    let plan = Plan::calm::<Baseline<A>>(quorums, None, Claims::all(vec![()]));
+    let plan = Plan::calm_in(cluster::<A>(n), Claims::all(vec![()]));
     let plan = Plan { requests: vec![requests; n], inside: Span::Fixed(inside), ..plan };
     let outcome = run(&plan, 1, &mut Unwatched);
     assert_eq!((outcome.breach, outcome.tally.unserved), (None, 0));
@@ -83,24 +86,17 @@ impl Observer for Meter {
 
 /// What each entry costs when sites enter one after the other, and nobody else asks.
 fn light<A: Algorithm>(n: usize, order: &[usize]) -> Vec<u64> {
-    let quorums = Baseline::<A>::quorums(&shape::<A>(n), &[]).expect("such quorums exist");
-    let mut world = World::<Baseline<A>>::new(&quorums, &None);
+    let (mut world, claim) = (cluster::<A>(n).world(None, Order::Fifo), Claim::of(()));
     let cost = |site: &usize| {
         let (site, mut meter) = (SiteId::new(*site), Meter::default());
-        let claim = world.acquire(site, (), &mut meter).expect("it may ask");
-        settle(&mut world, &mut meter);
+        let claim = world.acquire(site, &claim, &mut meter).expect("it may ask");
+        world.settle(&mut meter);
         world.release(site, claim, &mut meter).expect("it is inside");
-        settle(&mut world, &mut meter);
+        world.settle(&mut meter);
+        assert_eq!(world.breach(), None);
         meter.0
     };
     order.iter().map(cost).collect()
-}
-
-fn settle<A: Algorithm>(world: &mut World<Baseline<A>>, meter: &mut Meter) {
-    while let Some(channel) = { world.busy_channels().next() } {
-        world.deliver(channel, meter);
-    }
-    assert_eq!(world.breach(), None);
 }
 
 /// Sites in an order without a pattern.

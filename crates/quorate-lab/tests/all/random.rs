@@ -154,12 +154,12 @@ fn a_failing_run_with_faults_is_replayed() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let lines = "sim random,sim script,sim demo,check,quorum list,quorum show,up,lock,ls,show,\
-        explain,watch,break,sites,serve,cert,completions,man,";
+    let lines = "sim random,sim script,sim demo,check,lab run,lab list,quorum measure,\
+        quorum compare,quorum check,quorum suggest,completions,man,";
     for line in lines.split(',') {
         let done = quorate(&format!("{line} --help"));
         assert_eq!(done.code, Some(0));
         assert!(done.out.contains("Example"), "{line}: {}", done.out);
     }
-    assert!(quorate("--version").out.starts_with("quorate "));
+    assert!(quorate("--version").out.starts_with("quorate-lab "));
 }

@@ -1,39 +1,44 @@
 //! Whole state spaces of the baselines, and what the search finds when a rule is undone.
 
 use quorate_check::{Claims, Limits, Report, Space, check};
-use quorate_laboratory::baselines::joung::{Choice, Joung, Options};
 use quorate_laboratory::baselines::{
     Lamport, Maekawa, Raymond, RicartAgrawala, SinghalDynamic, SinghalHeuristic, SuzukiKasami,
 };
-use quorate_laboratory::{Algorithm, Baseline};
+use quorate_laboratory::{Algorithm, find};
 use quorate_quorum::{Listed, QuorumSystem, SiteId, SiteSet};
-use quorate_sim::{Shape, Subject};
+use quorate_sim::{Setting, Shape};
 
-fn search<P: Subject>(
+fn search(
+    (name, settings): (&str, &[(&str, &str)]),
     shape: &Shape,
-    options: P::Options,
-    claims: Vec<Vec<P::Claim>>,
+    claims: &str,
     requests: &[u32],
 ) -> Report {
-    let all: Vec<P::Claim> = claims.iter().flatten().cloned().collect();
-    let quorums = P::quorums(shape, &all).expect("such quorums exist");
-    let space = Space::new::<P>(quorums, options, Claims::each(claims), requests);
+    let setting =
+        |&(name, value): &(&str, &str)| Setting { name: name.into(), value: value.into() };
+    let settings: Vec<_> = settings.iter().map(setting).collect();
+    let protocol = find(name, &settings).expect("it is known");
+    let claims = Claims::read(&*protocol, claims).expect("claims");
+    let all: Vec<_> = claims.iter().cloned().collect();
+    let cluster = protocol.setup(shape, &all).expect("such quorums exist");
+    let space = Space::calm(cluster, claims, requests);
     check(&space, &Limits { threads: 1, ..Limits::default() })
 }
 
 fn mutex<A: Algorithm>(kind: &str, requests: &[u32]) -> Report {
     let shape = Shape::Kind(kind.to_owned(), requests.len());
-    search::<Baseline<A>>(&shape, None, vec![vec![()]], requests)
+    search((A::NAME, &[]), &shape, "", requests)
 }
 
 /// With all its rules nothing breaks; with any of them undone this does.
 fn assert_rules<A: Algorithm>(shape: &Shape, requests: &[u32], damage: &[(&'static str, &str)]) {
-    let search = |undone| search::<Baseline<A>>(shape, undone, vec![vec![()]], requests);
-    search(None).assert_clean();
+    let search = |undone: &[(&str, &str)]| search((A::NAME, undone), shape, "", requests);
+    search(&[]).assert_clean();
     let rules: Vec<_> = damage.iter().map(|(rule, _)| *rule).collect();
     assert_eq!(rules, A::RULES, "every rule has its damage");
     for (rule, property) in damage {
-        let (breach, _) = search(Some(rule)).violation.expect("a rule that can be spared is none");
+        let report = search(&[("undo", rule)]);
+        let (breach, _) = report.violation.expect("a rule that can be spared is none");
         assert_eq!(breach.property, *property, "{} without {rule}: {breach}", A::NAME);
     }
 }
@@ -92,12 +97,8 @@ fn singhal_heuristic() {
     assert_eq!(report.violation.map(|(breach, _)| breach.property), Some("progress"));
 }
 
-fn joung(shape: &Shape, options: Options, claims: &[&str], requests: &[u32]) -> Report {
-    let parse = |claim: &&str| {
-        let words: Vec<_> = claim.split(' ').collect();
-        vec![Joung::parse_claim(&words).expect("groups")]
-    };
-    search::<Joung>(shape, options, claims.iter().map(parse).collect(), requests)
+fn joung(shape: &Shape, settings: &[(&str, &str)], claims: &str, requests: &[u32]) -> Report {
+    search(("joung", settings), shape, claims, requests)
 }
 
 /// The managers 1 to 3, and a quorum of two for each of the requesters 4 to 6.
@@ -109,14 +110,13 @@ fn two_of_three() -> Shape {
 /// Votes of one group at a time, given back when need be.
 #[test]
 fn joung_without_its_rules() {
-    let (claims, requests) = (["a", "a", "a", "a", "b", "c"], [0, 0, 0, 1, 1, 1]);
-    let search = |undone| {
-        let options = Options { undone, ..Options::default() };
-        joung(&two_of_three(), options, &claims, &requests)
-    };
-    search(None).assert_clean();
+    let requests = [0, 0, 0, 1, 1, 1];
+    let search =
+        |undone: &[(&str, &str)]| joung(&two_of_three(), undone, "a; a; a; a; b; c", &requests);
+    search(&[]).assert_clean();
     for (rule, property) in [("cancel", "progress"), ("vote", "exclusion")] {
-        let (breach, _) = search(Some(rule)).violation.expect("the rule is needed");
+        let report = search(&[("undo", rule)]);
+        let (breach, _) = report.violation.expect("the rule is needed");
         assert_eq!(breach.property, property, "without {rule}: {breach}");
     }
 }
@@ -126,15 +126,14 @@ fn joung_without_its_rules() {
 #[test]
 fn joung_blocks() {
     let lines = Shape::Kind("parallel".to_owned(), 7);
-    let (claims, requests) = (["b", "a", "a", "a", "b", "a", "a"], [0, 0, 0, 0, 1, 1, 1]);
-    let options = Options::default();
-    joung(&lines, options, &claims, &requests).assert_clean();
-    let judged = Options { judged: true, ..options };
-    let last = Options { choice: Choice::Last, ..judged };
+    let (claims, requests) = ("b; a; a; a; b; a; a", [0, 0, 0, 0, 1, 1, 1]);
+    joung(&lines, &[], claims, &requests).assert_clean();
+    let judged = [("blocking", "on")];
+    let last = [("blocking", "on"), ("choice", "last")];
     let one = Shape::Listed(vec![None, Some(SiteSet::full(1)), Some(SiteSet::full(1))]);
     for (report, why) in [
-        (joung(&lines, judged, &claims, &requests), "quorums of one group do not meet"),
-        (joung(&one, last, &["a", "a", "a b"], &[0, 1, 1]), "it chose before it asked"),
+        (joung(&lines, &judged, claims, &requests), "quorums of one group do not meet"),
+        (joung(&one, &last, "a; a; a b", &[0, 1, 1]), "it chose before it asked"),
     ] {
         let breach = report.violation.map(|(breach, _)| breach.property);
         assert_eq!(breach, Some("no blocking"), "{why}");

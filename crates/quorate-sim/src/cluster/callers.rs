@@ -10,7 +10,7 @@ use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_site::{Break, CallId, Card, Claim, Input, Units, Want};
 
-use super::event::{Event, Observer};
+use super::event::Event;
 use super::run::{Due, MS, Run, nanos};
 use super::storage::Write;
 use super::{Load, Wants};
@@ -100,7 +100,7 @@ impl Call {
     }
 }
 
-impl<W: Observer> Run<'_, W> {
+impl Run<'_> {
     /// A caller asks for a resource, if its site is up.
     pub(super) fn on_claim(&mut self, caller: usize) {
         let site = caller % self.nodes.len();

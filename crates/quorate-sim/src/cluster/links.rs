@@ -4,10 +4,10 @@ use quorate_quorum::SiteId;
 use quorate_site::session::Packet;
 use quorate_site::{Input, Said};
 
-use super::event::{Event, Observer};
+use super::event::Event;
 use super::run::{Due, MS, Run};
 
-impl<W: Observer> Run<'_, W> {
+impl Run<'_> {
     pub(super) fn packet_delay(&mut self) -> u64 {
         let delay = self.chance.about(self.mood.delay);
         if self.slow_packets > 0 { 20 * delay } else { delay }

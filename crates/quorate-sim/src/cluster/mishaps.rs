@@ -2,11 +2,11 @@
 
 use quorate_quorum::SiteId;
 
-use super::event::{Event, Observer};
+use super::event::Event;
 use super::faults::Fault;
 use super::run::{Due, Run};
 
-impl<W: Observer> Run<'_, W> {
+impl Run<'_> {
     pub(super) fn on_fault(&mut self, place: usize) {
         let fault = self.faults[place].1.clone();
         if self.healed_at.is_some() || !self.is_possible(&fault) {

@@ -153,7 +153,7 @@ pub struct Outcome {
 /// assert!(outcome.tally.grants > 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn run(plan: &Plan, seed: u64, watch: &mut impl Observer) -> Outcome {
+pub fn run(plan: &Plan, seed: u64, watch: &mut dyn Observer) -> Outcome {
     let mut run = Run::new(plan, seed, watch);
     run.begin();
     while run.happen() {}

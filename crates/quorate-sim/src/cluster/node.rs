@@ -12,7 +12,7 @@ use quorate_site::{CallId, Config, Effect, Input, Past, Site};
 
 use super::clock::Clock;
 use super::disk::{Drive, Need, Record};
-use super::event::{Event, Observer};
+use super::event::Event;
 use super::run::{Due, Run};
 use super::{Forgets, Plan};
 use crate::chance::Chance;
@@ -99,7 +99,7 @@ impl Node {
     }
 }
 
-impl<W: Observer> Run<'_, W> {
+impl Run<'_> {
     /// Starts a life of a site with what is on its disk.
     pub(super) fn start(&mut self, place: usize) {
         let lease = *self.chance.pick(&self.mood.leases);

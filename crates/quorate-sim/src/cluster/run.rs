@@ -82,9 +82,9 @@ pub(super) struct Mood {
 }
 
 /// A run that is under way.
-pub(super) struct Run<'a, W> {
+pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) watch: &'a mut W,
+    pub(super) watch: &'a mut dyn Observer,
     pub(super) chance: Chance,
     pub(super) mood: Mood,
     pub(super) now: u64,
@@ -113,8 +113,8 @@ pub(super) struct Run<'a, W> {
     over: bool,
 }
 
-impl<'a, W: Observer> Run<'a, W> {
-    pub(super) fn new(plan: &'a Plan, seed: u64, watch: &'a mut W) -> Self {
+impl<'a> Run<'a> {
+    pub(super) fn new(plan: &'a Plan, seed: u64, watch: &'a mut dyn Observer) -> Self {
         let mut chance = Chance::new(seed);
         let n = plan.quorums.n();
         let lease = nanos(plan.lease);

@@ -5,11 +5,11 @@ use quorate_quorum::SiteId;
 use quorate_site::{CallId, Denial, Effect, Got, Grant, Loss};
 
 use super::callers::{Place, Telling, place_of};
-use super::event::{Event, Observer};
+use super::event::Event;
 use super::property::Holder;
 use super::run::Run;
 
-impl<W: Observer> Run<'_, W> {
+impl Run<'_> {
     /// A site tells a caller something, or all of them.
     pub(super) fn tell(&mut self, site: usize, effect: Effect) {
         let id = SiteId::new(site);

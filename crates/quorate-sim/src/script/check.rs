@@ -92,7 +92,7 @@ impl Stage<'_> {
             if found == Some(true) {
                 return Ok(());
             }
-            actual.extend(self.world.grant_text(who.site, claim));
+            actual.extend(self.world.grant(who.site, claim).map(|grant| grant.to_string()));
         }
         unmet(
             format!("{who} inside {}", words.join(" ")),
@@ -113,7 +113,7 @@ impl Stage<'_> {
         let meant = |ticket: Ticket| {
             ticket.site == who.site && who.claim.is_none_or(|claim| claim == ticket.claim)
         };
-        let etas = SiteId::all(self.world.n()).flat_map(|site| self.world.etas(site));
+        let etas = SiteId::all(self.world.n()).flat_map(|site| self.world.view(site).etas);
         let etas = etas.filter(|eta| meant(eta.ticket));
         let now = self.world.now();
         let waits = etas.map(|Eta { from, after, .. }| {

@@ -282,7 +282,7 @@ impl Stage<'_> {
                 return Err(Fault::Endless(delivered));
             }
             for lane in free {
-                self.world.deliver_at(lane, 0, &mut self.recorder);
+                self.world.deliver(lane, &mut self.recorder);
                 delivered += 1;
             }
         }

@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 
-use quorate_protocol::{ClaimId, Eta, SessionNo, Tick, Violation};
+use quorate_protocol::{ClaimId, SessionNo, Tick, View, Violation};
 use quorate_quorum::SiteId;
 
 use super::{Standpoint, World};
-use crate::event::Message;
+use crate::event::{Grant, Message};
 use crate::{Breach, Claim, Fault, Lane, Observer, Subject};
 
 /// A sender, a receiver, and the lane between them.
 pub type Channel = (SiteId, SiteId, Lane);
 
-/// A [`World`] of any protocol.
+/// A cluster of any protocol: a site's part in it at every site, and the channels between them.
 ///
-/// Cloned, compared and hashed by value. What a method does is said at the method of that name of
-/// [`World`].
+/// It moves only when told: scripts, seeds and the checker decide who acts and which channel
+/// delivers next. Worlds are cloned, compared and hashed by value; clones share what neither of
+/// them has written to, so the checker can afford a clone a step.
 pub trait AnyWorld: Debug + Send + Sync + Any {
     /// The same world once more.
     fn boxed_clone(&self) -> Box<dyn AnyWorld>;
@@ -52,6 +53,9 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
 
     /// How many claims wait.
     fn waiting(&self) -> usize;
+
+    /// How many callers are inside.
+    fn inside(&self) -> usize;
 
     /// Whether nobody waits or is inside, and no site remembers anything that is not over.
     fn is_at_rest(&self) -> bool;
@@ -107,8 +111,8 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
     /// Why `fault` cannot happen now; `None` if it can.
     fn refusal(&self, fault: Fault) -> Option<String>;
 
-    /// When those who wait at a site can expect to get in.
-    fn etas(&self, site: SiteId) -> Vec<Eta>;
+    /// Who is inside, who waits, and what it can expect, as a site shows it.
+    fn view(&self, site: SiteId) -> View;
 
     /// What a site shows of itself under a name.
     ///
@@ -117,8 +121,8 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
     /// A site of this protocol shows nothing of that name; the text says what it does.
     fn shown(&self, site: SiteId, what: &str) -> Result<String, String>;
 
-    /// What a claim has that is inside, in words.
-    fn grant_text(&self, site: SiteId, claim: ClaimId) -> Option<String>;
+    /// What a claim has that is inside.
+    fn grant(&self, site: SiteId, claim: ClaimId) -> Option<Grant<'_>>;
 
     /// Whether a claim that is inside has what the words say; `None` if it is not inside.
     ///
@@ -206,9 +210,22 @@ impl dyn AnyWorld {
         busy
     }
 
-    /// The world, if it is one of protocol `P`.
-    pub fn downcast<P: Subject>(&self) -> Option<&World<P>> {
-        (self as &dyn Any).downcast_ref()
+    /// The next message of a channel arrives; false if there is none.
+    pub fn deliver(&mut self, channel: Channel, watch: &mut dyn Observer) -> bool {
+        self.deliver_at(channel, 0, watch)
+    }
+
+    /// Delivers until nothing is under way, the channels in the order of senders and receivers.
+    pub fn settle(&mut self, watch: &mut dyn Observer) {
+        while let Some(&channel) = self.busy_channels().first() {
+            self.deliver(channel, watch);
+        }
+    }
+
+    /// The timer of this name runs out, whatever the time is; false if it is not armed.
+    pub fn expire_named(&mut self, site: SiteId, name: &str, watch: &mut dyn Observer) -> bool {
+        let at = self.timer_names(site).iter().position(|timer| timer == name);
+        at.is_some_and(|at| self.expire(site, at, watch))
     }
 }
 
@@ -238,7 +255,7 @@ impl<P: Subject> AnyWorld for World<P> {
     }
 
     fn is_same(&self, other: &dyn AnyWorld) -> bool {
-        other.downcast::<P>() == Some(self)
+        (other as &dyn Any).downcast_ref() == Some(self)
     }
 
     fn hash_into(&self, mut hasher: &mut dyn Hasher) {
@@ -275,6 +292,10 @@ impl<P: Subject> AnyWorld for World<P> {
 
     fn waiting(&self) -> usize {
         self.waiting()
+    }
+
+    fn inside(&self) -> usize {
+        self.inside
     }
 
     fn is_at_rest(&self) -> bool {
@@ -352,16 +373,16 @@ impl<P: Subject> AnyWorld for World<P> {
         self.refusal(fault)
     }
 
-    fn etas(&self, site: SiteId) -> Vec<Eta> {
-        self.protocol(site).view().etas
+    fn view(&self, site: SiteId) -> View {
+        self.protocol(site).view()
     }
 
     fn shown(&self, site: SiteId, what: &str) -> Result<String, String> {
         self.protocol(site).shown(what)
     }
 
-    fn grant_text(&self, site: SiteId, claim: ClaimId) -> Option<String> {
-        self.grant(site, claim).map(ToString::to_string)
+    fn grant(&self, site: SiteId, claim: ClaimId) -> Option<Grant<'_>> {
+        self.grant(site, claim).map(Grant::of::<P>)
     }
 
     fn grant_is(

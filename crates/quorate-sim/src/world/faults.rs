@@ -124,13 +124,13 @@ pub(super) struct Ghost {
 
 impl<P: Subject> World<P> {
     /// Whether `site` runs.
-    pub fn is_up(&self, site: SiteId) -> bool {
+    pub(crate) fn is_up(&self, site: SiteId) -> bool {
         self.nodes[site.index()].up
     }
 
     /// The faults that must follow from those that have happened, sooner or later, in any order.
     /// `reopens` and `restarts`: whether sessions and sites come back.
-    pub fn owed(&self, reopens: bool, restarts: bool) -> Vec<Fault> {
+    pub(crate) fn owed(&self, reopens: bool, restarts: bool) -> Vec<Fault> {
         let mut owed = Vec::new();
         for (client, server, link) in self.links.iter() {
             let both_up = self.is_up(client) && self.is_up(server);
@@ -162,7 +162,7 @@ impl<P: Subject> World<P> {
 
     /// Whether the session can fall silent, or be lost. One in which nobody ever speaks is left
     /// alone: nothing depends on it, and in a search its fate would multiply all others.
-    pub fn is_open(&self, client: SiteId, server: SiteId) -> bool {
+    pub(crate) fn is_open(&self, client: SiteId, server: SiteId) -> bool {
         let mute = self.fixed.0.mute.contains(&(client, server));
         !mute && self.links.get(client, server).fate == Fate::Open
     }
@@ -185,12 +185,12 @@ impl<P: Subject> World<P> {
     }
 
     /// Whether the client has heard nothing of the server for half a lease.
-    pub fn is_silent(&self, client: SiteId, server: SiteId) -> bool {
+    pub(crate) fn is_silent(&self, client: SiteId, server: SiteId) -> bool {
         self.links.get(client, server).silent
     }
 
     /// Lets `fault` happen.
-    pub fn suffer(&mut self, fault: Fault, watch: &mut dyn Observer) {
+    pub(crate) fn suffer(&mut self, fault: Fault, watch: &mut dyn Observer) {
         watch.see(0, &Event::Suffers(fault));
         match fault {
             Fault::Silence(client, server) => self.silence(client, server, watch),

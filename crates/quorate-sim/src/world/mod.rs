@@ -36,7 +36,7 @@ pub use self::faults::{Fault, Faults, Slips};
 /// delivers next. Sites and channels are shared between clones and copied when written, so the
 /// checker can afford a clone a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct World<P: Subject> {
+pub(crate) struct World<P: Subject> {
     nodes: Vec<Memo<Node<P>>>,
     channels: Channels<P::Message>,
     now: Tick,
@@ -112,71 +112,66 @@ impl Contract {
 
 impl<P: Subject> World<P> {
     /// How many sites there are.
-    pub fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.nodes.len()
     }
 
     /// The present moment.
-    pub fn now(&self) -> Tick {
+    pub(crate) fn now(&self) -> Tick {
         self.now
     }
 
     /// Moves the present moment; time never runs backwards.
-    pub fn set_now(&mut self, now: Tick) {
+    pub(crate) fn set_now(&mut self, now: Tick) {
         assert!(now >= self.now, "virtual time only moves forward");
         self.now = now;
         self.end_lingering();
     }
 
     /// Sets a site's Lamport clock, as if it had seen a ticket of that time.
-    pub fn set_clock(&mut self, site: SiteId, time: u64) {
+    pub(crate) fn set_clock(&mut self, site: SiteId, time: u64) {
         self.nodes[site.index()].make_mut().shared.clock.observe(time);
     }
 
     /// The first property that broke.
-    pub fn breach(&self) -> Option<&Breach> {
+    pub(crate) fn breach(&self) -> Option<&Breach> {
         self.judge.breach()
     }
 
     /// A site's part in the protocol.
-    pub fn protocol(&self, site: SiteId) -> &P {
+    pub(crate) fn protocol(&self, site: SiteId) -> &P {
         &self.nodes[site.index()].protocol
     }
 
-    /// The claims of a site's callers that are not over.
-    pub fn claims(&self, site: SiteId) -> impl Iterator<Item = (ClaimId, Standpoint)> + '_ {
-        self.nodes[site.index()].claims.iter().map(|(&claim, &standpoint)| (claim, standpoint))
-    }
-
     /// What a claim has that is inside.
-    pub fn grant(&self, site: SiteId, claim: ClaimId) -> Option<&P::Grant> {
+    pub(crate) fn grant(&self, site: SiteId, claim: ClaimId) -> Option<&P::Grant> {
         self.judge.grant(site, claim)
     }
 
     /// How many claims a site's callers have made.
-    pub fn claims_made(&self, site: SiteId) -> u32 {
+    pub(crate) fn claims_made(&self, site: SiteId) -> u32 {
         self.nodes[site.index()].claims_made
     }
 
     /// How many claims wait.
-    pub fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.waiting
     }
 
     /// How many messages are under way.
-    pub fn in_flight(&self) -> usize {
+    pub(crate) fn in_flight(&self) -> usize {
         self.channels.in_flight()
     }
 
     /// The channels that can deliver something.
-    pub fn busy_channels(&self) -> impl Iterator<Item = (SiteId, SiteId, Lane)> + '_ {
+    pub(crate) fn busy_channels(&self) -> impl Iterator<Item = (SiteId, SiteId, Lane)> + '_ {
         // What a new session carries waits until its client knows that it has one.
         let blocked = move |from, to, lane| lane == Lane::Down && self.is_opening(to, from);
         self.channels.busy().filter(move |&(from, to, lane)| !blocked(from, to, lane))
     }
 
     /// What is under way in one lane, the next message first. In the papers' world all is `Up`.
-    pub fn under_way(
+    pub(crate) fn under_way(
         &self,
         from: SiteId,
         to: SiteId,
@@ -190,7 +185,7 @@ impl<P: Subject> World<P> {
     /// # Errors
     ///
     /// The site cannot take the claim; nothing has changed.
-    pub fn acquire(
+    pub(crate) fn acquire(
         &mut self,
         site: SiteId,
         claim: P::Claim,
@@ -221,7 +216,7 @@ impl<P: Subject> World<P> {
     /// # Errors
     ///
     /// It is not inside; nothing has changed.
-    pub fn release(
+    pub(crate) fn release(
         &mut self,
         site: SiteId,
         claim: ClaimId,
@@ -242,7 +237,7 @@ impl<P: Subject> World<P> {
     /// # Errors
     ///
     /// It does not wait; nothing has changed.
-    pub fn give_up(
+    pub(crate) fn give_up(
         &mut self,
         site: SiteId,
         claim: ClaimId,
@@ -259,7 +254,7 @@ impl<P: Subject> World<P> {
     }
 
     /// Where `claim` is, if it is not over.
-    pub fn standpoint(&self, site: SiteId, claim: ClaimId) -> Option<Standpoint> {
+    pub(crate) fn standpoint(&self, site: SiteId, claim: ClaimId) -> Option<Standpoint> {
         self.nodes[site.index()].claims.get(&claim).copied()
     }
 

@@ -12,18 +12,23 @@ use crate::{Event, Observer, Subject};
 
 impl<P: Subject> World<P> {
     /// The timers of a site that are armed, and when they run out.
-    pub fn timers(&self, site: SiteId) -> impl Iterator<Item = (P::Timer, Tick)> + '_ {
+    pub(crate) fn timers(&self, site: SiteId) -> impl Iterator<Item = (P::Timer, Tick)> + '_ {
         self.nodes[site.index()].timers.iter().map(|(&timer, &due)| (timer, due))
     }
 
     /// When the next timer runs out, of all that are armed or only of those that are `meant`.
-    pub fn next_due(&self, meant: impl Fn(P::Timer) -> bool) -> Option<Tick> {
+    pub(crate) fn next_due(&self, meant: impl Fn(P::Timer) -> bool) -> Option<Tick> {
         let all = SiteId::all(self.n()).flat_map(|site| self.timers(site));
         all.filter(|&(timer, _)| meant(timer)).map(|(_, due)| due).min()
     }
 
     /// A timer runs out, whatever the time is; false if it is not armed.
-    pub fn expire(&mut self, site: SiteId, timer: P::Timer, watch: &mut dyn Observer) -> bool {
+    pub(crate) fn expire(
+        &mut self,
+        site: SiteId,
+        timer: P::Timer,
+        watch: &mut dyn Observer,
+    ) -> bool {
         if !self.nodes[site.index()].timers.contains_key(&timer) {
             return false;
         }
@@ -38,13 +43,8 @@ impl<P: Subject> World<P> {
         true
     }
 
-    /// The next message of a channel arrives; false if there is none.
-    pub fn deliver(&mut self, channel: (SiteId, SiteId, Lane), watch: &mut dyn Observer) -> bool {
-        self.deliver_at(channel, 0, watch)
-    }
-
     /// The message at some place of a channel arrives; false if there is none.
-    pub fn deliver_at(
+    pub(crate) fn deliver_at(
         &mut self,
         (from, to, lane): (SiteId, SiteId, Lane),
         at: usize,
@@ -61,7 +61,7 @@ impl<P: Subject> World<P> {
     }
 
     /// The message at some place of a channel never arrives; false if there is none.
-    pub fn drop_at(
+    pub(crate) fn drop_at(
         &mut self,
         (from, to, lane): (SiteId, SiteId, Lane),
         at: usize,
@@ -75,7 +75,11 @@ impl<P: Subject> World<P> {
     }
 
     /// The message at some place of a channel is going to come twice.
-    pub fn duplicate(&mut self, (from, to, lane): (SiteId, SiteId, Lane), at: usize) -> bool {
+    pub(crate) fn duplicate(
+        &mut self,
+        (from, to, lane): (SiteId, SiteId, Lane),
+        at: usize,
+    ) -> bool {
         let message = self.under_way(from, to, lane).nth(at).cloned();
         let Some(message) = message else { return false };
         self.channels.push(from, to, lane, message);
@@ -90,13 +94,8 @@ impl<P: Subject> World<P> {
     }
 
     /// Whether nobody waits or is inside, and no site remembers anything that is not over.
-    pub fn is_at_rest(&self) -> bool {
+    pub(crate) fn is_at_rest(&self) -> bool {
         self.waiting + self.inside + self.occupied == 0
-    }
-
-    /// How many callers are inside.
-    pub fn inside(&self) -> usize {
-        self.inside
     }
 
     pub(super) fn arm(

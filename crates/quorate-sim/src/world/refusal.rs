@@ -8,7 +8,7 @@ use crate::{Fault, Subject};
 
 impl<P: Subject> World<P> {
     /// Why `fault` cannot happen now, and what can or must come first; `None` if it can.
-    pub fn refusal(&self, fault: Fault) -> Option<String> {
+    pub(crate) fn refusal(&self, fault: Fault) -> Option<String> {
         let crashes = matches!(fault, Fault::Crash(_) | Fault::Restart(_)) && P::LOSSY;
         if self.contract.is_none() && !crashes {
             return Some("there are no sessions here that could end".to_owned());

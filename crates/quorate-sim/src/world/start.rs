@@ -15,24 +15,6 @@ use crate::property::Judge;
 use crate::{Quorums, Setup, Subject};
 
 impl<P: Subject> World<P> {
-    /// A cluster at which nothing has happened yet, in the papers' world: channels never fail, and
-    /// keep the order.
-    pub fn new(quorums: &P::Quorums, options: &P::Options) -> Self {
-        Self::with_order(quorums, options, Order::Fifo)
-    }
-
-    /// The same with channels that need not keep the order.
-    pub fn with_order(quorums: &P::Quorums, options: &P::Options, order: Order) -> Self {
-        let setup = Setup::new(quorums.clone(), options.clone());
-        Self::of_setup(Arc::new(setup), None, order)
-    }
-
-    /// A cluster at which nothing has happened yet, with sessions that can end.
-    pub fn with_sessions(quorums: &P::Quorums, options: &P::Options, contract: Contract) -> Self {
-        let setup = Setup::new(quorums.clone(), options.clone());
-        Self::of_setup(Arc::new(setup), Some(contract), Order::Fifo)
-    }
-
     /// A cluster at which nothing has happened yet. Where there are sessions, channels keep the
     /// order.
     pub(crate) fn of_setup(setup: Arc<Setup<P>>, contract: Option<Contract>, order: Order) -> Self {

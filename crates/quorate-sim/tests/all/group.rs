@@ -9,7 +9,7 @@ use quorate_protocol::group::{Choice, Claim, Grant, Group, GroupLock, Message, O
 use quorate_protocol::{SiteId, Tick, Ticket};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
 use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Claims, Event, Lane, Observer, Order, Subject, World};
+use quorate_sim::{AnyWorld, Claim as Asked, Claims, Event, Lane, Observer, Order, Subject, setup};
 
 /// Counts messages, each for the request that it is charged to.
 #[derive(Default)]
@@ -83,20 +83,26 @@ fn claim(text: &str) -> Claim {
 
 /// A cluster, and what was sent in it.
 struct Stage {
-    world: World<GroupLock>,
+    world: Box<dyn AnyWorld>,
     bill: Bill,
 }
 
 impl Stage {
     fn new(quorums: &str) -> Self {
+        Self::with_order(quorums, Order::Fifo)
+    }
+
+    fn with_order(quorums: &str, order: Order) -> Self {
         let quorums: Arc<dyn QuorumSystem> = Arc::new(quorums.parse::<Listed>().unwrap());
-        Self { world: World::new(&quorums, &Options::default()), bill: Bill::default() }
+        let world = setup::<GroupLock>(quorums, Options::default()).world(None, order);
+        Self { world, bill: Bill::default() }
     }
 
     /// A caller asks, with a priority: the lower goes first.
     fn acquires(&mut self, number: usize, groups: &str) -> Ticket {
-        let claim = self.world.acquire(site(number), claim(groups), &mut self.bill).unwrap();
-        let view = quorate_protocol::Protocol::view(self.world.protocol(site(number)));
+        let claim = Asked::of(claim(groups));
+        let claim = self.world.acquire(site(number), &claim, &mut self.bill).unwrap();
+        let view = self.world.view(site(number));
         view.claims.iter().map(|view| view.ticket).find(|ticket| ticket.claim == claim).unwrap()
     }
 
@@ -111,16 +117,14 @@ impl Stage {
     /// The first message of this kind, wherever it is in its channel.
     fn deliver_kind(&mut self, from: usize, to: usize, kind: &str) {
         let channel = (site(from), site(to), Lane::Up);
-        let mut under_way = self.world.under_way(channel.0, channel.1, channel.2);
-        let at = under_way.position(|message| message.kind() == kind).expect("it is under way");
-        drop(under_way);
+        let under_way = self.world.under_way(channel);
+        let at = under_way.iter().position(|message| message.kind == kind);
+        let at = at.expect("it is under way");
         assert!(self.world.deliver_at(channel, at, &mut self.bill));
     }
 
     fn settle(&mut self) {
-        while let Some(channel) = { self.world.busy_channels().next() } {
-            self.world.deliver(channel, &mut self.bill);
-        }
+        self.world.settle(&mut self.bill);
         assert_eq!(self.world.breach(), None);
     }
 
@@ -129,10 +133,8 @@ impl Stage {
         loop {
             self.settle();
             let inside = SiteId::all(self.world.n()).find_map(|site| {
-                let (claim, _) = self
-                    .world
-                    .claims(site)
-                    .find(|(claim, _)| self.world.grant(site, *claim).is_some())?;
+                let mut claims = self.world.claims(site).keys().copied();
+                let claim = claims.find(|claim| self.world.grant(site, *claim).is_some())?;
                 Some((site, claim))
             });
             let Some((site, claim)) = inside else { return assert_eq!(self.world.waiting(), 0) };
@@ -144,11 +146,8 @@ impl Stage {
 /// E5: a cancel overtakes its ok, and a vote that was given back is counted.
 #[test]
 fn without_order_two_groups_are_inside() {
-    let mut stage = Stage::new("quorum 3: 1 2\nquorum 4: 2");
-    let quorums: Arc<dyn QuorumSystem> =
-        Arc::new("quorum 3: 1 2\nquorum 4: 2".parse::<Listed>().unwrap());
     let order = Order::Any { duplicates: 0 };
-    stage.world = World::with_order(&quorums, &Options::default(), order);
+    let mut stage = Stage::with_order("quorum 3: 1 2\nquorum 4: 2", order);
     stage.world.set_clock(site(3), 5);
     stage.acquires(3, "a");
     stage.deliver_kind(3, 2, "request");

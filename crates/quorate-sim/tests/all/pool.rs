@@ -12,7 +12,8 @@ use quorate_protocol::pool::{Claim, Message, Options, Pool, Units};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
 use quorate_sim::{
-    Claims, Contract, Event, Faults, Lane, Observer, Order, Subject, Unwatched, World,
+    AnyWorld, Claim as Asked, Claims, Contract, Event, Faults, Lane, Observer, Order, Standpoint,
+    Subject, Unwatched, setup,
 };
 
 const FOR_GOOD: Contract = Contract { reopens: false, restarts: false, fence_block: 2 };
@@ -266,19 +267,20 @@ impl Observer for Counted {
 /// it nowhere whole, when a better one for h arrives everywhere. h of them give everything back.
 fn worst_case(s: usize, k: usize, h: usize) -> u64 {
     let arbiters = Arc::new(apart(k + 1, s, k));
-    let mut world = World::<Pool>::new(&arbiters, &Options::default());
+    let cluster = setup::<Pool>(arbiters, Options::default());
+    let mut world = cluster.world(None, Order::Fifo);
     let mut counted = Counted::default();
     let first = SiteId::new(0);
     let victims: Vec<SiteId> = SiteId::all(k + 1).skip(1).collect();
     let members: Vec<SiteId> = SiteId::all(k + 1 + s).skip(k + 1).collect();
     for &victim in &victims {
         world.set_clock(victim, 10);
-        world.acquire(victim, claim(1, k), &mut counted).unwrap();
+        world.acquire(victim, &Asked::of(claim(1, k)), &mut counted).unwrap();
         for &member in &members {
             assert!(world.deliver((victim, member, Lane::Up), &mut counted));
         }
     }
-    world.acquire(first, claim(h, k), &mut counted).unwrap();
+    world.acquire(first, &Asked::of(claim(h, k)), &mut counted).unwrap();
     for &member in &members {
         assert!(world.deliver((first, member, Lane::Up), &mut counted));
     }
@@ -287,22 +289,21 @@ fn worst_case(s: usize, k: usize, h: usize) -> u64 {
         while world.deliver((members[0], victim, Lane::Up), &mut counted) {}
     }
     while world.in_flight() + world.waiting() > 0 {
-        let busy: Vec<_> = world.busy_channels().collect();
-        for channel in busy {
+        for channel in world.busy_channels() {
             world.deliver(channel, &mut counted);
         }
-        release_all(&mut world, &mut counted);
+        release_all(&mut *world, &mut counted);
     }
-    release_all(&mut world, &mut counted);
+    release_all(&mut *world, &mut counted);
     assert_eq!(world.breach(), None);
     counted.0 - 3 * (s * (k + 1)) as u64
 }
 
-fn release_all(world: &mut World<Pool>, counted: &mut Counted) {
+fn release_all(world: &mut dyn AnyWorld, counted: &mut Counted) {
     for site in SiteId::all(world.n()) {
-        let inside = |&(_, standpoint): &(_, _)| standpoint == quorate_sim::Standpoint::Inside;
-        let claims: Vec<_> = world.claims(site).filter(inside).collect();
-        for (claim, _) in claims {
+        let claims = world.claims(site).iter();
+        let inside = claims.filter(|(_, standpoint)| **standpoint == Standpoint::Inside);
+        for claim in inside.map(|(claim, _)| *claim).collect::<Vec<_>>() {
             world.release(site, claim, counted).unwrap();
         }
     }

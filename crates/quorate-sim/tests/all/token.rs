@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use quorate_protocol::token::{Grant, Message, Options, Timer, TokenLock, Via};
+use quorate_protocol::token::{Grant, Message, Options, TokenLock, Via};
 use quorate_protocol::{SiteId, Tick};
 use quorate_quorum::{Kind, build};
 use quorate_sim::random::{Delay, Outcome, Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Caller, Claims, Event, Fault, Observer, Slips, Subject, World};
+use quorate_sim::{Caller, Claim, Claims, Event, Fault, Observer, Order, Slips, Subject, setup};
 
 const GROUPS: u64 = 3;
 
@@ -168,22 +168,17 @@ fn a_new_token_costs_three_messages_for_every_other_site() {
     for n in [3, 5, 9] {
         let (first, second) = (SiteId::new(0), SiteId::new(1));
         let quorums = build(Kind::Majority, n).unwrap();
-        let mut world = World::<TokenLock>::new(&quorums, &Options::default());
+        let cluster = setup::<TokenLock>(quorums, Options::default());
+        let mut world = cluster.world(None, Order::Fifo);
         let mut count = Epochs::default();
         world.suffer(Fault::Crash(first), &mut count);
         world.suffer(Fault::Restart(first), &mut count);
         let claim = TokenLock::parse_claim(&["a"]).unwrap();
-        world.acquire(second, claim, &mut count).unwrap();
-        settle(&mut world, &mut count);
-        assert!(world.expire(second, Timer::T1, &mut count));
-        settle(&mut world, &mut count);
+        world.acquire(second, &Claim::of(claim), &mut count).unwrap();
+        world.settle(&mut count);
+        assert!(world.expire_named(second, "T1", &mut count));
+        world.settle(&mut count);
         assert_eq!((world.inside(), count.0), (1, 3 * (n as u64 - 1)));
-    }
-}
-
-fn settle(world: &mut World<TokenLock>, watch: &mut Epochs) {
-    while let Some(channel) = { world.busy_channels().next() } {
-        world.deliver(channel, watch);
     }
 }
 

@@ -4,46 +4,37 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use quorate_protocol::group::Claim;
 use quorate_protocol::token::errata::{Erratum, Unrepaired};
-use quorate_protocol::token::{Grant, Message, Options, Timer, TokenLock};
+use quorate_protocol::token::{Grant, Options, TokenLock};
 use quorate_protocol::{ClaimId, SiteId, Tick};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Claims, Event, Lane, Subject, Unwatched, World};
+use quorate_sim::{AnyWorld, Claim, Claims, Event, Lane, Order, Subject, Unwatched, setup};
 
 /// More messages than any story here needs.
 const ENOUGH: usize = 1000;
 
 /// Three sites that are told one after the other what to do.
-struct Story<P: Subject> {
-    world: World<P>,
+struct Story {
+    world: Box<dyn AnyWorld>,
 }
 
-impl<P> Story<P>
-where
-    P: Subject<
-            Claim = Claim,
-            Grant = Grant,
-            Message = Message,
-            Timer = Timer,
-            Quorums = Arc<dyn QuorumSystem>,
-        >,
-{
-    fn new(options: &P::Options) -> Self {
-        Self { world: World::new(&build(Kind::Majority, 3).unwrap(), options) }
+impl Story {
+    fn new<P: Subject<Quorums = Arc<dyn QuorumSystem>>>(options: P::Options) -> Self {
+        let majority = build(Kind::Majority, 3).unwrap();
+        Self { world: setup::<P>(majority, options).world(None, Order::Fifo) }
     }
 
     fn acquire(&mut self, site: usize, group: &str) -> ClaimId {
-        let claim = P::parse_claim(&[group]).unwrap();
-        self.world.acquire(SiteId::new(site), claim, &mut Unwatched).unwrap()
+        let claim = Claim::of(TokenLock::parse_claim(&[group]).unwrap());
+        self.world.acquire(SiteId::new(site), &claim, &mut Unwatched).unwrap()
     }
 
     /// Delivers what is under way, if it does not take for ever; whether it came to rest.
     fn settle(&mut self) -> bool {
         for _ in 0..ENOUGH {
-            let next = self.world.busy_channels().next();
-            let Some(channel) = next else { return true };
+            let busy = self.world.busy_channels();
+            let Some(&channel) = busy.first() else { return true };
             self.world.deliver(channel, &mut Unwatched);
         }
         false
@@ -86,21 +77,22 @@ where
         assert!(self.settle(), "the other one cannot help");
         let mut tries = 0;
         while self.world.grant(asker, claim).is_none() {
-            self.world.expire(asker, Timer::T1, &mut Unwatched);
+            self.world.expire_named(asker, "T1", &mut Unwatched);
             assert!(self.settle(), "an attempt ends");
             tries += 1;
             assert!(tries < 10, "a new token is made sooner or later");
         }
-        self.world.grant(asker, claim).expect("it was let in").stamp.epoch.0
+        let grant = self.world.grant(asker, claim).expect("it was let in");
+        grant.downcast::<Grant>().stamp.epoch.0
     }
 }
 
-fn repaired() -> Story<TokenLock> {
-    Story::new(&Options::default())
+fn repaired() -> Story {
+    Story::new::<TokenLock>(Options::default())
 }
 
-fn without(undone: Erratum) -> Story<Unrepaired> {
-    Story::new(&(Options::default(), undone))
+fn without(undone: Erratum) -> Story {
+    Story::new::<Unrepaired>((Options::default(), undone))
 }
 
 /// E3: if the token does not say who was served, old requests send it around for ever.

@@ -2,7 +2,7 @@
 
 use quorate_quorum::SiteId;
 use quorate_sim::random::{Delay, Plan, Span, Tally};
-use quorate_sim::{Claims, Event, Observer, Quorums, Subject, Unwatched, World};
+use quorate_sim::{Claim, Claims, Event, Observer, Order, Quorums, Subject, Unwatched, setup};
 
 use super::{Chance, in_t, seeds, served, share};
 
@@ -86,25 +86,20 @@ pub(in crate::experiment) fn light_of<P: Subject<Claim = ()>>(
     seed: u64,
     (before, entries): (usize, usize),
 ) -> f64 {
-    let mut world = World::<P>::new(quorums, options);
-    let (mut meter, mut chance) = (Meter(0), Chance(seed));
+    let cluster = setup::<P>(quorums.clone(), options.clone());
+    let mut world = cluster.world(None, Order::Fifo);
+    let (mut meter, mut chance, claim) = (Meter(0), Chance(seed), Claim::of(()));
     for entry in 0..before + entries {
         if entry == before {
             meter.0 = 0;
         }
         let site = SiteId::new(chance.below(quorums.n()));
-        let claim = world.acquire(site, (), &mut meter).expect("every site may ask");
-        settle(&mut world, &mut meter);
+        let claim = world.acquire(site, &claim, &mut meter).expect("every site may ask");
+        world.settle(&mut meter);
         world.release(site, claim, &mut meter).expect("who asks alone is let in");
-        settle(&mut world, &mut meter);
+        world.settle(&mut meter);
     }
     meter.0 as f64 / entries as f64
-}
-
-fn settle<P: Subject>(world: &mut World<P>, meter: &mut Meter) {
-    while let Some(channel) = { world.busy_channels().next() } {
-        world.deliver(channel, meter);
-    }
 }
 
 /// Counts messages between different sites.

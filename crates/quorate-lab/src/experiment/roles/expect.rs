@@ -79,7 +79,7 @@ impl TimedObserver for Run<'_> {
 
     fn look(&mut self, world: &dyn AnyWorld) {
         for (host, ticket) in self.arrived.drain(..) {
-            let etas = world.etas(host);
+            let etas = world.view(host).etas;
             let Some(eta) = etas.into_iter().find(|eta| eta.ticket == ticket) else { continue };
             self.sum.waited += 1;
             if let Some(from) = eta.from {

@@ -94,7 +94,7 @@ impl Stage {
                 }
             }
             Deed::Deliver(from, to) => {
-                self.world.deliver_at((from, to, Lane::Up), 0, &mut desk);
+                self.world.deliver((from, to, Lane::Up), &mut desk);
             }
             Deed::Suffer(fault) => self.world.suffer(fault, &mut desk),
             Deed::Expire(site) => {

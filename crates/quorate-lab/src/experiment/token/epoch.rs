@@ -1,9 +1,9 @@
 //! What a new token costs, once the old one is taken for lost.
 
 use quorate_protocol::SiteId;
-use quorate_protocol::token::{Options, Timer, TokenLock};
+use quorate_protocol::token::{Options, TokenLock};
 use quorate_quorum::{Kind, build};
-use quorate_sim::{Event, Fault, Observer, Subject, World};
+use quorate_sim::{AnyWorld, Claim, Event, Fault, Observer, Order, Subject, setup};
 
 use super::{Claimed, Sink};
 
@@ -11,20 +11,20 @@ use super::{Claimed, Sink};
 pub(super) fn run(n: usize, sink: Sink<'_>) {
     let (first, second) = (SiteId::new(0), SiteId::new(1));
     let quorums = build(Kind::Majority, n).expect("there are sites");
-    let mut world = World::<TokenLock>::new(&quorums, &Options::default());
+    let mut world = setup::<TokenLock>(quorums, Options::default()).world(None, Order::Fifo);
     let mut count = Ballots::default();
     world.suffer(Fault::Crash(first), &mut count);
     world.suffer(Fault::Restart(first), &mut count);
     let claim = TokenLock::parse_claim(&["a"]).expect("a group");
-    world.acquire(second, claim, &mut count).expect("it may ask");
-    while rounds(&mut world, &mut count) {}
-    assert!(world.expire(second, Timer::T1, &mut count), "it waits for T1");
+    world.acquire(second, &Claim::of(claim), &mut count).expect("it may ask");
+    while rounds(&mut *world, &mut count) {}
+    assert!(world.expire_named(second, "T1", &mut count), "it waits for T1");
     let mut ways = 0;
     while world.inside() == 0 {
-        assert!(rounds(&mut world, &mut count), "a token is made");
+        assert!(rounds(&mut *world, &mut count), "a token is made");
         ways += 1;
     }
-    while rounds(&mut world, &mut count) {}
+    while rounds(&mut *world, &mut count) {}
     let condition = "the holder restarts, another asks, T1 runs out";
     let row = |what: &str| (format!("N={n}: {what}"), condition.to_owned());
     let (name, condition) = row("a new token, messages");
@@ -36,11 +36,10 @@ pub(super) fn run(n: usize, sink: Sink<'_>) {
 }
 
 /// All that is under way arrives; false if nothing is.
-fn rounds(world: &mut World<TokenLock>, count: &mut Ballots) -> bool {
-    let busy: Vec<_> = world.busy_channels().collect();
+fn rounds(world: &mut dyn AnyWorld, count: &mut Ballots) -> bool {
+    let busy = world.busy_channels();
     for &channel in &busy {
-        let under_way = world.under_way(channel.0, channel.1, channel.2).count();
-        for _ in 0..under_way {
+        for _ in 0..world.under_way_count(channel) {
             world.deliver(channel, count);
         }
     }
