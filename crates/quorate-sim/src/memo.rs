@@ -5,10 +5,15 @@
 //! again.
 
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use ahash::RandomState;
+
+/// The same hashes in every run.
+const SEEDED: RandomState = RandomState::with_seeds(1, 2, 3, 4);
 
 /// A value that is shared between clones, copied when written, and hashed once.
 pub(crate) struct Memo<T>(Arc<Inner<T>>);
@@ -72,9 +77,7 @@ impl<T: Hash> Hash for Memo<T> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let mut digest = self.0.digest.load(Ordering::Relaxed);
         if digest == 0 {
-            let mut inner = DefaultHasher::new();
-            self.0.value.hash(&mut inner);
-            digest = inner.finish().max(1);
+            digest = SEEDED.hash_one(&self.0.value).max(1);
             self.0.digest.store(digest, Ordering::Relaxed);
         }
         hasher.write_u64(digest);
@@ -86,9 +89,7 @@ mod tests {
     use super::*;
 
     fn hash(memo: &Memo<Vec<u32>>) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        memo.hash(&mut hasher);
-        hasher.finish()
+        SEEDED.hash_one(memo)
     }
 
     #[test]

@@ -176,7 +176,7 @@ fn a_new_token_costs_three_messages_for_every_other_site() {
         let claim = TokenLock::parse_claim(&["a"]).unwrap();
         world.acquire(second, &Claim::of(claim), &mut count).unwrap();
         world.settle(&mut count);
-        assert!(world.expire_named(second, "T1", &mut count));
+        assert!(world.expire_named(second, "t1", &mut count));
         world.settle(&mut count);
         assert_eq!((world.inside(), count.0), (1, 3 * (n as u64 - 1)));
     }

@@ -77,7 +77,7 @@ impl Story {
         assert!(self.settle(), "the other one cannot help");
         let mut tries = 0;
         while self.world.grant(asker, claim).is_none() {
-            self.world.expire_named(asker, "T1", &mut Unwatched);
+            assert!(self.world.expire_named(asker, "t1", &mut Unwatched), "it waits for T1");
             assert!(self.settle(), "an attempt ends");
             tries += 1;
             assert!(tries < 10, "a new token is made sooner or later");

@@ -18,7 +18,7 @@ pub(super) fn run(n: usize, sink: Sink<'_>) {
     let claim = TokenLock::parse_claim(&["a"]).expect("a group");
     world.acquire(second, &Claim::of(claim), &mut count).expect("it may ask");
     while rounds(&mut *world, &mut count) {}
-    assert!(world.expire_named(second, "T1", &mut count), "it waits for T1");
+    assert!(world.expire_named(second, "t1", &mut count), "it waits for T1");
     let mut ways = 0;
     while world.inside() == 0 {
         assert!(rounds(&mut *world, &mut count), "a token is made");

@@ -21,7 +21,8 @@ use quorate_terminal::table::{aligned, row};
 /// Makes experiments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
-    /// Names the experiments, and the protocols to compare ours with
+    /// List the experiments, and the protocols to compare ours with
+    #[command(after_help = "Example:\n  quorate lab list")]
     List,
     Run(Run),
 }
