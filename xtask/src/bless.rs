@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::quorate::{self, Quorate};
+use crate::laboratory::{self, Laboratory};
 use crate::shop::Shop;
 
 /// What `--help` says.
@@ -16,19 +16,16 @@ protocol that behaves differently.
 
 /// Blesses every scenario; false if one could not be.
 pub(crate) fn run(shop: &Shop) -> io::Result<bool> {
-    if !Quorate::is_there(shop) {
-        return Err(io::Error::other(quorate::ABSENT));
-    }
-    let files = quorate::scenarios(&shop.root)?;
+    let files = laboratory::scenarios(&shop.root)?;
     if files.is_empty() {
         println!("there are no scenarios to bless");
         return Ok(true);
     }
-    let quorate = Quorate::build(shop)?;
+    let laboratory = Laboratory::build(shop)?;
     let before = contents(&shop.root, &files)?;
     let mut args = vec!["sim", "script", "--bless"];
     args.extend(files.iter().map(String::as_str));
-    let blessed = quorate.command(&args).status()?.success();
+    let blessed = laboratory.command(&args).status()?.success();
     let after = contents(&shop.root, &files)?;
     print!("{}", changes(&files, &before, &after));
     Ok(blessed)

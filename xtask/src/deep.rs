@@ -1,37 +1,32 @@
 //! `cargo xtask deep`: what takes too long for every change.
 
-use std::io;
-
-use crate::quorate::{self, Quorate};
+use crate::laboratory::Laboratory;
 use crate::report::{Outcome, Report, Work};
 use crate::runs;
 use crate::shop::{self, Shop};
 
 /// What `--help` says.
 pub(crate) const HELP: &str = "
-Builds the `quorate` command for release and runs the long exhaustive checks and the long random
-runs with it, one after the other: the table DEEP in xtask/src/runs.rs. Each is named before it
-starts, prints as it goes, and is timed. All run, also after a failure. Exit 0 only if all passed.
+Builds `quorate-lab` for release and runs the long exhaustive checks and the long random runs with
+it, one after the other: the table DEEP in xtask/src/runs.rs. Each is named before it starts, prints
+as it goes, and is timed. All run, also after a failure. Exit 0 only if all passed.
 ";
 
 /// Runs the whole table; false if a run failed.
-pub(crate) fn run(shop: &Shop) -> io::Result<bool> {
-    if !Quorate::is_there(shop) {
-        return Err(io::Error::other(quorate::ABSENT));
-    }
+pub(crate) fn run(shop: &Shop) -> bool {
     let mut report = Report::new(shop.paint);
     let mut built = None;
     report.part("release build", Work::Compile, || {
-        built = Some(Quorate::build(shop)?);
+        built = Some(Laboratory::build(shop)?);
         Ok(Outcome::Passed)
     });
-    if let Some(quorate) = built {
+    if let Some(laboratory) = built {
         for line in runs::DEEP {
             report.part(&format!("quorate {line}"), Work::Run, || {
-                shop::streamed(quorate.command(&runs::arguments(line)))
+                shop::streamed(laboratory.command(&runs::arguments(line)))
             });
         }
     }
     println!("\n{}{}", report.table(), report.verdict());
-    Ok(report.passed())
+    report.passed()
 }

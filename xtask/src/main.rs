@@ -2,8 +2,9 @@
 
 mod bless;
 mod deep;
+mod groups;
+mod laboratory;
 mod paint;
-mod quorate;
 mod report;
 mod runs;
 mod shop;
@@ -35,7 +36,7 @@ const COMMANDS: &[Command] = &[
         name: "deep",
         about: "the long exhaustive checks and the long random runs",
         help: deep::HELP,
-        run: deep::run,
+        run: |shop| Ok(deep::run(shop)),
     },
     Command {
         name: "tidy",

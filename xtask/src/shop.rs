@@ -33,6 +33,15 @@ impl Shop {
     pub(crate) fn cargo(&self, line: &str) -> Command {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.current_dir(&self.root).args(line.split_whitespace());
+        // With these, cargo tells us of our own package. Build scripts that look at variables of
+        // such names would be run again, and what hangs on them built anew.
+        for (name, _) in env::vars_os() {
+            let of_package =
+                |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+            if name.to_str().is_some_and(of_package) {
+                command.env_remove(name);
+            }
+        }
         if self.paint.is_on() {
             command.env("CARGO_TERM_COLOR", "always");
         }

@@ -3,7 +3,8 @@
 use std::io;
 use std::time::Instant;
 
-use crate::quorate::{self, Quorate};
+use crate::groups::{CORE, GROUPS, Group, SERVICE};
+use crate::laboratory::{self, Laboratory};
 use crate::report::{Outcome, Report, Work, seconds};
 use crate::runs;
 use crate::shop::{self, Shop};
@@ -11,34 +12,42 @@ use crate::tidy;
 
 /// What `--help` says.
 pub(crate) const HELP: &str = "
-The parts, in order; all run, also after one has failed, so that one run shows everything:
+The parts, in order, what fails quickly first; all run, also after one has failed, so that one run
+shows everything:
 
-  formatting     cargo fmt --all --check
-  clippy         cargo clippy --workspace --all-targets -- -D warnings
-  tidy           cargo xtask tidy
-  test build     the tests of the workspace, compiled but not run
-  tests          unit and integration tests; benchmarks are left out
-  doc tests      the examples in the documentation
-  documentation  cargo doc, where a warning or a broken link is an error
-  release build  the `quorate` command, for the two parts below
-  scenarios      quorate sim script, over every scenarios/*/*.txt
-  checks         quick exhaustive checks: the table QUICK in xtask/src/runs.rs
+  formatting      cargo fmt --all --check
+  tidy            cargo xtask tidy
+  clippy service  cargo clippy --all-targets -- -D warnings, for the packages of the service
+  clippy core     the same for the core
+  service build   the service and its tests in the profile `release`, compiled but not run
+  service tests   its unit and integration tests; benchmarks are left out
+  core build      the core and its tests in the profile `test`, compiled but not run
+  core tests      its unit and integration tests; benchmarks are left out
+  scenarios       quorate-lab sim script, over every scenarios/*/*.txt
+  checks          quick exhaustive checks: the table QUICK in xtask/src/runs.rs
+  doc tests       the examples in the documentation
+  documentation   cargo doc, where a warning or a broken link is an error
+
+The service is what users install: without the feature `mutations`, so its tests start the program
+that is released. The core is what is simulated and searched, with that feature; the laboratory that
+its tests need also runs scenarios and checks. xtask/src/groups.rs has the packages of both.
 
 Then comes a table with the time of each part, compiling apart from running, and their totals.
 (Doc tests compile as they run; their time stands under running.) A part is skipped, with the
-reason, if rustfmt or clippy is not installed, or if what it runs does not exist yet. The last line
-is `all parts passed`, or `failed:` and the names. Exit 0 only if no part failed.
+reason, if rustfmt or clippy is not installed, or if what it runs was not built. The last line is
+`all parts passed`, or `failed:` and the names. Exit 0 only if no part failed.
 ";
 
 /// The targets whose tests are run; doc tests have a part of their own.
-const TARGETS: &str = "--workspace --lib --bins --tests --examples";
+const TARGETS: &str = "--lib --bins --tests --examples";
 
 /// Runs all parts; false if one failed.
 pub(crate) fn run(shop: &Shop) -> bool {
     let mut report = Report::new(shop.paint);
     read_the_code(shop, &mut report);
-    run_the_tests(shop, &mut report);
-    run_the_command(shop, &mut report);
+    test_the_service(shop, &mut report);
+    test_the_core(shop, &mut report);
+    read_the_documentation(shop, &mut report);
     println!("\n{}{}", report.table(), report.verdict());
     report.passed()
 }
@@ -52,27 +61,47 @@ fn read_the_code(shop: &Shop, report: &mut Report) {
         let colour = if shop.paint.is_on() { "always" } else { "never" };
         shop::captured(shop.cargo(&format!("fmt --all --check -- --color {colour}")))
     });
-    report.part("clippy", Work::Compile, || {
-        if !shop.has("clippy") {
-            return Ok(missing("clippy"));
-        }
-        shop::captured(shop.cargo("clippy --workspace --all-targets -- -D warnings"))
-    });
     report.part("tidy", Work::Run, || tidy::run(shop).map(Outcome::of));
+    for group in GROUPS {
+        report.part(&format!("clippy {}", group.name), Work::Compile, || {
+            if !shop.has("clippy") {
+                return Ok(missing("clippy"));
+            }
+            let line = format!("clippy {} --all-targets -- -D warnings", group.packages());
+            shop::captured(shop.cargo(&line))
+        });
+    }
 }
 
-fn run_the_tests(shop: &Shop, report: &mut Report) {
-    let built = report.part("test build", Work::Compile, || {
-        shop::streamed(shop.cargo(&format!("test {TARGETS} --no-run")))
+fn test_the_service(shop: &Shop, report: &mut Report) {
+    let built = report.part("service build", Work::Compile, || {
+        shop::streamed(shop.cargo(&SERVICE.test(&format!("{TARGETS} --no-run"))))
     });
-    report.part("tests", Work::Run, || {
-        if built != Outcome::Passed {
-            return Ok(Outcome::Skipped("they could not be built".to_owned()));
-        }
-        shop::streamed(shop.cargo(&format!("test {TARGETS} --no-fail-fast")))
+    report.part("service tests", Work::Run, || tests(shop, &SERVICE, built == Outcome::Passed));
+}
+
+fn test_the_core(shop: &Shop, report: &mut Report) {
+    let mut built = None;
+    report.part("core build", Work::Compile, || {
+        let line = CORE.test(&format!("{TARGETS} --no-run"));
+        built = Some(Laboratory::made_by(shop, &line)?);
+        Ok(Outcome::Passed)
     });
+    report.part("core tests", Work::Run, || tests(shop, &CORE, built.is_some()));
+    report.part("scenarios", Work::Run, || {
+        built.as_ref().map_or_else(|| Ok(unbuilt()), |laboratory| scenarios(shop, laboratory))
+    });
+    report.part("checks", Work::Run, || built.as_ref().map_or_else(|| Ok(unbuilt()), checks));
+}
+
+fn read_the_documentation(shop: &Shop, report: &mut Report) {
     report.part("doc tests", Work::Run, || {
-        shop::streamed(shop.cargo("test --workspace --doc --no-fail-fast"))
+        let mut passed = true;
+        for group in GROUPS {
+            let line = group.test("--doc --no-fail-fast");
+            passed &= shop::streamed(shop.cargo(&line))? == Outcome::Passed;
+        }
+        Ok(Outcome::of(passed))
     });
     report.part("documentation", Work::Compile, || {
         let mut doc = shop.cargo("doc --workspace --no-deps");
@@ -81,34 +110,24 @@ fn run_the_tests(shop: &Shop, report: &mut Report) {
     });
 }
 
-fn run_the_command(shop: &Shop, report: &mut Report) {
-    let mut built = None;
-    let mut why_not = quorate::ABSENT;
-    report.part("release build", Work::Compile, || {
-        if !Quorate::is_there(shop) {
-            return Ok(Outcome::Skipped(why_not.to_owned()));
-        }
-        why_not = "the command `quorate` was not built";
-        built = Some(Quorate::build(shop)?);
-        Ok(Outcome::Passed)
-    });
-    let without = || Outcome::Skipped(why_not.to_owned());
-    report.part("scenarios", Work::Run, || {
-        built.as_ref().map_or_else(|| Ok(without()), |quorate| scenarios(shop, quorate))
-    });
-    report.part("checks", Work::Run, || built.as_ref().map_or_else(|| Ok(without()), checks));
+/// Runs the tests of `group`, if they were built.
+fn tests(shop: &Shop, group: &Group, built: bool) -> io::Result<Outcome> {
+    if !built {
+        return Ok(unbuilt());
+    }
+    shop::streamed(shop.cargo(&group.test(&format!("{TARGETS} --no-fail-fast"))))
 }
 
 /// Runs every scenario; those that fail are named, and show what they said.
-fn scenarios(shop: &Shop, quorate: &Quorate) -> io::Result<Outcome> {
-    let files = quorate::scenarios(&shop.root)?;
+fn scenarios(shop: &Shop, laboratory: &Laboratory) -> io::Result<Outcome> {
+    let files = laboratory::scenarios(&shop.root)?;
     if files.is_empty() {
         return Ok(Outcome::Skipped("there are no scenarios yet".to_owned()));
     }
     let mut failed = 0;
     for file in &files {
-        if shop::captured(quorate.command(&["sim", "script", file]))? != Outcome::Passed {
-            println!("failed: quorate sim script {file}");
+        if shop::captured(laboratory.command(&["sim", "script", file]))? != Outcome::Passed {
+            println!("failed: quorate-lab sim script {file}");
             failed += 1;
         }
     }
@@ -117,15 +136,19 @@ fn scenarios(shop: &Shop, quorate: &Quorate) -> io::Result<Outcome> {
 }
 
 /// Runs the quick checks; those that fail show what they said.
-fn checks(quorate: &Quorate) -> io::Result<Outcome> {
+fn checks(laboratory: &Laboratory) -> io::Result<Outcome> {
     let mut passed = true;
     for line in runs::QUICK {
-        println!("  quorate {line}");
+        println!("  quorate-lab {line}");
         let start = Instant::now();
-        passed &= shop::captured(quorate.command(&runs::arguments(line)))? == Outcome::Passed;
+        passed &= shop::captured(laboratory.command(&runs::arguments(line)))? == Outcome::Passed;
         println!("    {}", seconds(start.elapsed()));
     }
     Ok(Outcome::of(passed))
+}
+
+fn unbuilt() -> Outcome {
+    Outcome::Skipped("what it runs was not built".to_owned())
 }
 
 fn missing(tool: &str) -> Outcome {

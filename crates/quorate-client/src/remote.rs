@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use quorate_server::Reply;
 use quorate_server::clock::{self, Alarm};
-use quorate_server::link::{Line, Stream, part, read_one, write_one};
+use quorate_server::link::{BoxedStream, Line, part, read_one, write_one};
 use quorate_server::tls::Tls;
 use quorate_wire::words::{
     Break, CallId, Caller, CallerEffect, CallerInput, ClientId, Drift, Lease, Question, Terms,
@@ -133,7 +133,7 @@ struct Dialer {
 
 /// A connection on which we are welcome.
 struct Dialed {
-    stream: Box<dyn Stream>,
+    stream: BoxedStream,
     decoder: Decoder,
     terms: Terms,
     sites: usize,
@@ -166,7 +166,7 @@ impl Dialer {
 
     async fn greet(&self, place: usize) -> io::Result<Dialed> {
         let address = &self.addresses[place];
-        let mut stream: Box<dyn Stream> = if address.starts_with('/') {
+        let mut stream: BoxedStream = if address.starts_with('/') {
             Box::new(UnixStream::connect(address).await?)
         } else {
             let stream = TcpStream::connect(address).await?;

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{sleep, timeout};
 
 use crate::core::Event;
-use crate::link::{Stream, part, read_one, write_one};
+use crate::link::{BoxedStream, part, read_one, write_one};
 use crate::tls::{Tls, is_site};
 
 /// How long a stranger has to say who it is.
@@ -51,21 +51,22 @@ impl Mesh {
 
     /// Uses a connection in memory for as long as it lasts.
     pub(crate) async fn keep_in_memory(self, peer: SiteId, link: DuplexStream) {
-        let done = self.carry_site(link, Decoder::default(), peer).await;
+        let done = self.carry_site(Box::new(link), Decoder::default(), peer).await;
         drop(done); // the other site has stopped
     }
 
     async fn dial(&self, peer: SiteId) -> io::Result<()> {
         let stream = TcpStream::connect(&self.addresses[peer.index()]).await?;
         stream.set_nodelay(true)?;
-        match &self.tls {
-            None => self.greet(stream, peer).await,
-            Some(tls) => self.greet(tls.connect(Some(peer), stream).await?, peer).await,
-        }
+        let stream: BoxedStream = match &self.tls {
+            None => Box::new(stream),
+            Some(tls) => Box::new(tls.connect(Some(peer), stream).await?),
+        };
+        self.greet(stream, peer).await
     }
 
     /// Says who we are, and goes on if we are welcome.
-    async fn greet(&self, mut stream: impl Stream, peer: SiteId) -> io::Result<()> {
+    async fn greet(&self, mut stream: BoxedStream, peer: SiteId) -> io::Result<()> {
         let who = Who::Site { badge: self.terms.badge, from: self.me, to: peer };
         write_one(&mut stream, &Greeting::new(who)).await?;
         let mut decoder = Decoder::default();
@@ -99,7 +100,7 @@ impl Mesh {
         loop {
             if let Ok((stream, _)) = listener.accept().await {
                 let mesh = self.clone();
-                tokio::spawn(async move { mesh.welcome(stream, |_| false).await });
+                tokio::spawn(async move { mesh.welcome(Box::new(stream), &[]).await });
             } else {
                 sleep(Duration::from_millis(50)).await;
             }
@@ -107,33 +108,30 @@ impl Mesh {
     }
 
     async fn welcome_tcp(self, stream: TcpStream) {
-        let done = match (stream.set_nodelay(true), &self.tls) {
-            (Err(error), _) => Err(error),
-            (Ok(()), None) => self.welcome(stream, |_| true).await,
-            (Ok(()), Some(tls)) => match timeout(GREETING, tls.accept(stream)).await {
-                Err(_) => Err(io::ErrorKind::TimedOut.into()),
-                Ok(Err(error)) => Err(error),
-                Ok(Ok(stream)) => {
-                    let sites = SiteId::all(self.addresses.len());
-                    let owner: Vec<SiteId> = sites.filter(|&site| is_site(&stream, site)).collect();
-                    self.welcome(stream, |site| owner.contains(&site)).await
-                }
-            },
-        };
-        if let Err(error) = done {
+        if let Err(error) = self.try_welcome_tcp(stream).await {
             tracing::debug!(%error, "a connection ended");
         }
     }
 
-    /// Hears who opened a connection, and goes on if it is welcome.
-    async fn welcome(
-        &self,
-        mut stream: impl Stream,
-        may_be: impl Fn(SiteId) -> bool,
-    ) -> io::Result<()> {
+    /// Without TLS, a caller may be any site; with TLS, one that its certificate names.
+    async fn try_welcome_tcp(&self, stream: TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let sites = SiteId::all(self.addresses.len());
+        let Some(tls) = &self.tls else {
+            let sites: Vec<SiteId> = sites.collect();
+            return self.welcome(Box::new(stream), &sites).await;
+        };
+        let accepted = timeout(GREETING, tls.accept(stream)).await;
+        let stream = accepted.map_err(|_| io::ErrorKind::TimedOut)??;
+        let sites: Vec<SiteId> = sites.filter(|&site| is_site(&stream, site)).collect();
+        self.welcome(Box::new(stream), &sites).await
+    }
+
+    /// Hears who opened a connection, and goes on if it is welcome: a client, or one of `sites`.
+    async fn welcome(&self, mut stream: BoxedStream, sites: &[SiteId]) -> io::Result<()> {
         let mut decoder = Decoder::default();
         let greeting: Greeting = read_one(&mut stream, &mut decoder, GREETING).await?;
-        if let Some(why) = self.problem(&greeting, may_be) {
+        if let Some(why) = self.problem(&greeting, sites) {
             tracing::warn!(%why, "a connection was refused");
             write_one(&mut stream, &Answer::Refused(why)).await?;
             return Ok(());
@@ -163,7 +161,7 @@ impl Mesh {
         }
     }
 
-    fn problem(&self, greeting: &Greeting, may_be: impl Fn(SiteId) -> bool) -> Option<Refusal> {
+    fn problem(&self, greeting: &Greeting, sites: &[SiteId]) -> Option<Refusal> {
         if let Some(why) = greeting.problem() {
             return Some(why);
         }
@@ -177,7 +175,7 @@ impl Mesh {
             Some(Refusal::OtherSite(self.me))
         } else if from.index() >= self.addresses.len() || *from == self.me {
             Some(Refusal::NoSuchSite(*from))
-        } else if !may_be(*from) {
+        } else if !sites.contains(from) {
             Some(Refusal::OtherCertificate)
         } else {
             None
@@ -186,7 +184,7 @@ impl Mesh {
 
     async fn carry_site(
         &self,
-        stream: impl Stream,
+        stream: BoxedStream,
         decoder: Decoder,
         peer: SiteId,
     ) -> io::Result<()> {

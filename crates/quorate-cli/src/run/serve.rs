@@ -1,11 +1,13 @@
 //! `quorate serve`: one site of a cluster.
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use quorate_server::{Server, ServerError, SiteConfig};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use super::block_on;
 use super::signals::Signals;
@@ -15,7 +17,7 @@ use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate serve --config /etc/quorate/site.toml\n\n\
     SIGTERM and Ctrl-C stop it; the environment variable QUORATE_LOG sets what is logged \
-    (error, warn, info, debug).")]
+    (off, error, warn, info, debug, trace).")]
 pub(crate) struct Serve {
     /// The configuration; docs/operating.md has an example
     #[arg(long, value_name = "FILE")]
@@ -50,7 +52,7 @@ impl Serve {
             say_lines(&[format!("{path} is fine: {about}, lease {} ms", config.lease_ms)])?;
             return Ok(Verdict::Clean);
         }
-        self.log();
+        self.log(level(env::var_os("QUORATE_LOG"))?);
         let server = Server::start(&config).map_err(|error| match error {
             ServerError::Config(why) => Failure::Input(why),
             _ => Failure::service(error),
@@ -70,13 +72,57 @@ impl Serve {
         })
     }
 
-    fn log(&self) {
-        let filter = EnvFilter::try_from_env("QUORATE_LOG").unwrap_or_else(|_| "info".into());
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    fn log(&self, level: LevelFilter) {
+        let log = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr);
         let log = log.with_target(false).with_ansi(io::stderr().is_terminal());
         match self.log {
             Log::Text => log.init(),
             Log::Json => log.json().flatten_event(true).init(),
+        }
+    }
+}
+
+/// The level that the value of `QUORATE_LOG` names: `info` if it is unset or empty.
+fn level(value: Option<OsString>) -> Result<LevelFilter, Failure> {
+    let value = value.unwrap_or_default().to_string_lossy().into_owned();
+    match value.to_ascii_lowercase().as_str() {
+        "off" => Ok(LevelFilter::OFF),
+        "error" => Ok(LevelFilter::ERROR),
+        "warn" => Ok(LevelFilter::WARN),
+        "" | "info" => Ok(LevelFilter::INFO),
+        "debug" => Ok(LevelFilter::DEBUG),
+        "trace" => Ok(LevelFilter::TRACE),
+        _ => Err(Failure::Input(format!(
+            "QUORATE_LOG is `{value}`, which is no level; \
+             use off, error, warn, info, debug or trace"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_read_in_either_case() {
+        assert_eq!(level(Some("debug".into())).unwrap(), LevelFilter::DEBUG);
+        assert_eq!(level(Some("WARN".into())).unwrap(), LevelFilter::WARN);
+        assert_eq!(level(Some("off".into())).unwrap(), LevelFilter::OFF);
+    }
+
+    #[test]
+    fn without_a_level_it_is_info() {
+        assert_eq!(level(None).unwrap(), LevelFilter::INFO);
+        assert_eq!(level(Some("".into())).unwrap(), LevelFilter::INFO);
+    }
+
+    #[test]
+    fn no_other_word_is_a_level() {
+        for value in ["verbose", "quorate_server=debug", "debug,rustls=warn", "3"] {
+            let Err(Failure::Input(why)) = level(Some(value.into())) else {
+                panic!("`{value}` is taken for a level")
+            };
+            assert!(why.contains(value) && why.contains("debug"), "{why}");
         }
     }
 }

@@ -58,6 +58,22 @@ fn a_configuration_is_checked() {
 }
 
 #[test]
+fn a_word_that_is_no_level_of_the_log_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let config = format!(
+        "cluster = \"c\"\nsite = 1\nsites = [\"127.0.0.1:{}\"]\ndata = {:?}\n",
+        free_port(),
+        data.path()
+    );
+    let path = file("level.toml", &config);
+    let mut command = Command::new(crate::PROGRAM);
+    command.args(["serve", "--config", &path]).env("QUORATE_LOG", "quorate_server=debug");
+    let done = Running::start(piped(&mut command)).finish();
+    assert_eq!(done.code, Some(2), "{}", done.err);
+    assert!(done.err.contains("`quorate_server=debug`, which is no level"), "{}", done.err);
+}
+
+#[test]
 fn a_site_stops_when_asked() {
     let mut sites = Sites::start(3);
     for (site, signal) in [(2, Signal::SIGTERM), (3, Signal::SIGINT)] {

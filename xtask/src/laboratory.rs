@@ -1,4 +1,4 @@
-//! The `quorate` command, built for release, and the scenarios it runs.
+//! The laboratory as a program, `quorate-lab`, and the scenarios it runs.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
@@ -7,32 +7,34 @@ use std::process::{Command, Stdio};
 
 use crate::shop::Shop;
 
-/// The crate that makes the command.
+/// The crate that makes the program, and the name of both.
 const CRATE: &str = "quorate-lab";
 
-/// Why there is nothing to run, where the crate is missing.
-pub(crate) const ABSENT: &str = "there is no crate quorate-lab yet";
-
-/// A built `quorate` command.
+/// The program, built.
 #[derive(Debug)]
-pub(crate) struct Quorate {
+pub(crate) struct Laboratory {
     root: PathBuf,
     path: PathBuf,
 }
 
-impl Quorate {
-    /// Whether the workspace has the crate.
-    pub(crate) fn is_there(shop: &Shop) -> bool {
-        shop.root.join("crates").join(CRATE).join("Cargo.toml").is_file()
-    }
-
-    /// Builds it; cargo's own words are shown.
+impl Laboratory {
+    /// Builds it for release; cargo's own words are shown.
     ///
     /// # Errors
     ///
     /// The build failed, or made no program of that name.
     pub(crate) fn build(shop: &Shop) -> io::Result<Self> {
-        let line = format!("build --release -p {CRATE} --message-format=json-render-diagnostics");
+        Self::made_by(shop, &format!("build --release -p {CRATE}"))
+    }
+
+    /// Runs cargo with the arguments in `line`, and takes the program that this builds, perhaps
+    /// among other things; cargo's own words are shown.
+    ///
+    /// # Errors
+    ///
+    /// The build failed, or made no program of that name.
+    pub(crate) fn made_by(shop: &Shop, line: &str) -> io::Result<Self> {
+        let line = format!("{line} --message-format=json-render-diagnostics");
         let mut child = shop.cargo(&line).stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take().expect("standard output was piped");
         let mut path = None;
@@ -40,9 +42,10 @@ impl Quorate {
             path = executable(&line?).or(path);
         }
         if !child.wait()?.success() {
-            return Err(io::Error::other("the command `quorate` could not be built"));
+            return Err(io::Error::other("the build failed"));
         }
-        let path = path.ok_or_else(|| io::Error::other("the build made no program `quorate`"))?;
+        let path =
+            path.ok_or_else(|| io::Error::other(format!("the build made no program `{CRATE}`")))?;
         Ok(Self { root: shop.root.clone(), path })
     }
 
@@ -54,12 +57,12 @@ impl Quorate {
     }
 }
 
-/// The program `quorate`, if that is what this line of cargo's messages speaks of.
+/// The program, if that is what this line of cargo's messages speaks of.
 fn executable(message: &str) -> Option<PathBuf> {
     let (_, rest) = message.split_once(r#""executable":""#)?;
     let (path, _) = rest.split_once('"')?;
     let path = PathBuf::from(path.replace(r"\\", r"\"));
-    (path.file_stem()? == "quorate-lab").then_some(path)
+    (path.file_stem()? == CRATE).then_some(path)
 }
 
 /// Every `scenarios/*/*.txt`, as paths from the root, in order.
@@ -101,6 +104,7 @@ mod tests {
     fn other_artifacts_are_no_program() {
         assert_eq!(executable(r#"{"reason":"compiler-artifact","executable":null}"#), None);
         assert_eq!(executable(r#"{"executable":"/t/release/build-script-build"}"#), None);
+        assert_eq!(executable(r#"{"executable":"/t/debug/deps/quorate_lab-0f5d"}"#), None);
     }
 
     #[test]

@@ -1,0 +1,84 @@
+//! Two groups of packages, each with features and a profile of its own.
+//!
+//! Cargo unites the features of all packages it builds at once. So the groups are never built
+//! together: the core is tested with all that can be undone in it, and the service as released.
+
+/// Packages that are built and tested together.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) name: &'static str,
+    packages: &'static [&'static str],
+    /// The profile of its tests, as cargo is told of it.
+    profile: &'static str,
+}
+
+/// What users install, without the feature `mutations`. The programs that its tests start are the
+/// release itself.
+pub(crate) const SERVICE: Group = Group {
+    name: "service",
+    packages: &[
+        "quorate-cli",
+        "quorate-client",
+        "quorate-server",
+        "quorate-terminal",
+        "quorate-wire",
+    ],
+    profile: "--release",
+};
+
+/// What is simulated and searched, and what does so, with the feature `mutations`. Its tests check
+/// for overflow and keep debug assertions.
+pub(crate) const CORE: Group = Group {
+    name: "core",
+    packages: &[
+        "quorate-check",
+        "quorate-lab",
+        "quorate-protocol",
+        "quorate-quorum",
+        "quorate-sim",
+        "quorate-site",
+        "xtask",
+    ],
+    profile: "--profile test",
+};
+
+/// Both, in the order in which they are tested: the one that is quicker to fail first.
+pub(crate) const GROUPS: [&Group; 2] = [&SERVICE, &CORE];
+
+impl Group {
+    /// Arguments of cargo that choose the packages.
+    pub(crate) fn packages(&self) -> String {
+        self.packages.iter().map(|package| format!("-p {package}")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// A command of cargo that tests the `targets` of these packages.
+    pub(crate) fn test(&self, targets: &str) -> String {
+        format!("test {} {} {targets}", self.profile, self.packages())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::shop::Shop;
+
+    #[test]
+    fn every_package_is_in_one_group() {
+        let crates = fs::read_dir(Shop::new().root.join("crates")).unwrap();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut there: Vec<String> = crates.map(|entry| name(entry.unwrap())).collect();
+        there.push("xtask".to_owned());
+        there.sort();
+        let mut grouped: Vec<_> = GROUPS.iter().flat_map(|group| group.packages).copied().collect();
+        grouped.sort_unstable();
+        assert_eq!(there, grouped);
+    }
+
+    #[test]
+    fn a_group_says_what_cargo_shall_test() {
+        let group = Group { name: "two", packages: &["a", "b"], profile: "--release" };
+        assert_eq!(group.test("--doc"), "test --release -p a -p b --doc");
+    }
+}
