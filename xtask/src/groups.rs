@@ -10,6 +10,8 @@ pub(crate) struct Group {
     packages: &'static [&'static str],
     /// The profile of its tests, as cargo is told of it.
     profile: &'static str,
+    /// How many of its tests run at a time; as many as there are cores if nothing is said.
+    pub(crate) threads: Option<usize>,
 }
 
 /// What users install, without the feature `mutations`. The programs that its tests start are the
@@ -24,6 +26,8 @@ pub(crate) const SERVICE: Group = Group {
         "quorate-wire",
     ],
     profile: "--release",
+    // They wait for leases to run out more than they compute.
+    threads: Some(4),
 };
 
 /// What is simulated and searched, and what does so, with the feature `mutations`. Its tests check
@@ -40,6 +44,7 @@ pub(crate) const CORE: Group = Group {
         "xtask",
     ],
     profile: "--profile test",
+    threads: None,
 };
 
 /// Both, in the order in which they are tested: the one that is quicker to fail first.
@@ -78,7 +83,8 @@ mod tests {
 
     #[test]
     fn a_group_says_what_cargo_shall_test() {
-        let group = Group { name: "two", packages: &["a", "b"], profile: "--release" };
+        let packages = &["a", "b"];
+        let group = Group { name: "two", packages, profile: "--release", threads: None };
         assert_eq!(group.test("--doc"), "test --release -p a -p b --doc");
     }
 }

@@ -1,6 +1,8 @@
 //! `cargo xtask test`: everything a change must pass.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use crate::groups::{CORE, GROUPS, Group, SERVICE};
@@ -115,7 +117,8 @@ fn tests(shop: &Shop, group: &Group, built: bool) -> io::Result<Outcome> {
     if !built {
         return Ok(unbuilt());
     }
-    shop::streamed(shop.cargo(&group.test(&format!("{TARGETS} --no-fail-fast"))))
+    let threads = group.threads.map_or(String::new(), |n| format!(" -- --test-threads {n}"));
+    shop::streamed(shop.cargo(&group.test(&format!("{TARGETS} --no-fail-fast{threads}"))))
 }
 
 /// Runs every scenario; those that fail are named, and show what they said.
@@ -135,16 +138,28 @@ fn scenarios(shop: &Shop, laboratory: &Laboratory) -> io::Result<Outcome> {
     Ok(Outcome::of(failed == 0))
 }
 
-/// Runs the quick checks; those that fail show what they said.
+/// Runs the quick checks, two at a time: not every search keeps two cores busy. Those that fail
+/// show what they said.
 fn checks(laboratory: &Laboratory) -> io::Result<Outcome> {
-    let mut passed = true;
-    for line in runs::QUICK {
-        println!("  quorate-lab {line}");
-        let start = Instant::now();
-        passed &= shop::captured(laboratory.command(&runs::arguments(line)))? == Outcome::Passed;
-        println!("    {}", seconds(start.elapsed()));
-    }
-    Ok(Outcome::of(passed))
+    let next = AtomicUsize::new(0);
+    let work = || -> io::Result<bool> {
+        let mut passed = true;
+        while let Some(line) = runs::QUICK.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let start = Instant::now();
+            let outcome = shop::captured(laboratory.command(&runs::arguments(line)))?;
+            println!("  {:>6}  quorate-lab {line}", seconds(start.elapsed()));
+            passed &= outcome == Outcome::Passed;
+        }
+        Ok(passed)
+    };
+    thread::scope(|scope| {
+        let workers = [scope.spawn(work), scope.spawn(work)];
+        let mut passed = true;
+        for worker in workers {
+            passed &= worker.join().expect("a worker reports its failures")?;
+        }
+        Ok(Outcome::of(passed))
+    })
 }
 
 fn unbuilt() -> Outcome {
