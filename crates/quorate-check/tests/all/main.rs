@@ -1,5 +1,6 @@
 //! Every schedule of small clusters and of sessions.
 
+mod clean;
 mod group;
 mod mutex;
 mod pool;
