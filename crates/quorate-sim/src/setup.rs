@@ -184,7 +184,7 @@ impl<P: Subject> Setup<P> {
 
 impl<P: Subject> Debug for Setup<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?} on {:?}", P::NAME, self.options, self.quorums)
+        write!(f, "{} on {}", P::NAME, self.quorums.name())
     }
 }
 

@@ -8,8 +8,6 @@ use quorate_protocol::group::{Choice, Claim, GroupLock, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
 use quorate_sim::{Contract, Subject};
 
-use crate::clean;
-
 const ONE_MANAGER: &str = "quorum 2: 1\nquorum 3: 1\nquorum 4: 1";
 const TWO_OF_THREE: &str = "quorum 4: 1 2\nquorum 5: 2 3\nquorum 6: 1 3";
 
@@ -39,7 +37,7 @@ where
 }
 
 fn assert_clean(locks: &Locks, options: Options) {
-    clean::assert_clean(&locks.of::<GroupLock>(options));
+    search::<GroupLock>(locks, options).assert_clean();
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.

@@ -1,6 +1,5 @@
 //! Every schedule of small clusters and of sessions.
 
-mod clean;
 mod group;
 mod mutex;
 mod pool;

@@ -8,8 +8,6 @@ use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
 use quorate_sim::Subject;
 
-use crate::clean;
-
 fn listed(text: &str) -> Arc<dyn QuorumSystem> {
     Arc::new(text.parse::<Listed>().unwrap())
 }
@@ -32,17 +30,8 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     requests: &[u32],
     gives_up: u32,
 ) -> Report {
-    check(&space::<P>(quorums, options, requests, gives_up), &Limits::default())
-}
-
-fn space<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
-    quorums: Arc<dyn QuorumSystem>,
-    options: P::Options,
-    requests: &[u32],
-    gives_up: u32,
-) -> Space {
     let space = Space::new::<P>(quorums, options, Claims::all(vec![()]), requests);
-    Space { gives_up, ..space }
+    check(&Space { gives_up, ..space }, &Limits::default())
 }
 
 /// The basic algorithm, each refinement alone, and all together.
@@ -61,14 +50,14 @@ fn variants() -> [Options; 6] {
 #[test]
 fn three_sites_with_two_requests_each_are_clean() {
     for options in variants() {
-        clean::assert_clean(&space::<Mutex>(triangle(), options, &[2, 2, 2], 0));
+        search::<Mutex>(triangle(), options, &[2, 2, 2], 0).assert_clean();
     }
 }
 
 #[test]
 fn three_sites_that_all_need_each_other_are_clean() {
     for options in variants() {
-        clean::assert_clean(&space::<Mutex>(everybody(), options, &[1, 1, 1], 0));
+        search::<Mutex>(everybody(), options, &[1, 1, 1], 0).assert_clean();
     }
 }
 
@@ -87,7 +76,7 @@ fn four_sites_are_clean() {
 #[test]
 fn giving_up_is_clean() {
     for options in variants() {
-        clean::assert_clean(&space::<Mutex>(triangle(), options, &[1, 1, 1], 3));
+        search::<Mutex>(triangle(), options, &[1, 1, 1], 3).assert_clean();
     }
 }
 
@@ -106,7 +95,7 @@ fn assert_breaks(
     (quorums, options, requests): (Arc<dyn QuorumSystem>, Options, &[u32]),
     (property, steps): (&str, usize),
 ) {
-    clean::assert_clean(&space::<Mutex>(Arc::clone(&quorums), options, requests, 0));
+    search::<Mutex>(Arc::clone(&quorums), options, requests, 0).assert_clean();
     let report = search::<Unrepaired>(quorums, (options, undone), requests, 0);
     let (breach, trace) = report.violation.expect("the repair is needed");
     assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);

@@ -9,8 +9,6 @@ use quorate_protocol::pool::{Claim, Options, Pool};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use quorate_sim::Subject;
 
-use crate::clean;
-
 const ANY: Order = Order::Any { duplicates: 0 };
 const UNORDERED: Options = Options { unordered: true, bypass: false };
 
@@ -44,7 +42,7 @@ where
 }
 
 fn assert_clean(pools: &Pools, options: Options) {
-    clean::assert_clean(&pools.of::<Pool>(options));
+    search::<Pool>(pools, options).assert_clean();
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.

@@ -8,8 +8,6 @@ use quorate_protocol::role::{Claim, Options, Overrun, RoleLock};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
 use quorate_sim::{Contract, Subject};
 
-use crate::clean;
-
 /// Two hosts, 1 of group a and 2 of f, and two arbiters.
 const PAIR: &str = "quorum 1: 3 4\nquorum 2: 3 4";
 /// Three hosts, 1 of group b, 2 of f and 3 of a, and two arbiters.
@@ -57,7 +55,7 @@ where
 }
 
 fn assert_clean(locks: &Locks, options: Options) {
-    clean::assert_clean(&locks.of::<RoleLock>(options));
+    search::<RoleLock>(locks, options).assert_clean();
 }
 
 /// Undoes one repair, and expects the shortest schedule that shows the damage.

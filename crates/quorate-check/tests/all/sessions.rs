@@ -12,8 +12,6 @@ use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::{Contract, Subject};
 
-use crate::clean;
-
 fn one_lost() -> Faults {
     Faults { lose: 1, ..Faults::NONE }
 }
@@ -36,22 +34,15 @@ fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     faults: Faults,
     shortest: bool,
 ) -> Report {
-    check(&space::<P>(options, requests, faults), &Limits { shortest, ..Limits::default() })
-}
-
-fn space<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
-    options: P::Options,
-    requests: [u32; 3],
-    faults: Faults,
-) -> Space {
     let majority = build(Kind::Majority, 3).unwrap();
     let space = Space::new::<P>(majority, options, Claims::all(vec![()]), &requests);
-    Space { faults: Some(faults), ..space }
+    let space = Space { faults: Some(faults), ..space };
+    check(&space, &Limits { shortest, ..Limits::default() })
 }
 
 fn assert_clean(requests: [u32; 3], faults: Faults) {
     for options in [Options::basic(), Options::default()] {
-        clean::assert_clean(&space::<Mutex>(options, requests, faults));
+        search::<Mutex>(options, requests, faults, true).assert_clean();
     }
 }
 

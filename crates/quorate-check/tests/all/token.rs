@@ -7,8 +7,6 @@ use quorate_protocol::token::errata::{Erratum, Unrepaired};
 use quorate_protocol::token::{Options, TokenLock};
 use quorate_quorum::{Kind, build};
 
-use crate::clean;
-
 const NOTHING: Slips = Slips { drop: 0, early: 0, crash: 0, loss_percent: 0, cut: 0 };
 
 type Locks = Space;
@@ -25,7 +23,7 @@ fn leased(millis: u64) -> Options {
 }
 
 fn assert_clean(locks: &Locks) {
-    clean::assert_clean(locks);
+    check(locks, &Limits::default()).assert_clean();
 }
 
 fn search(undone: Erratum, locks: &Locks, limits: &Limits) -> Report {
