@@ -10,8 +10,6 @@ pub(crate) struct Group {
     packages: &'static [&'static str],
     /// The profile of its tests, as cargo is told of it.
     profile: &'static str,
-    /// How many of its tests run at a time; as many as there are cores if nothing is said.
-    pub(crate) threads: Option<usize>,
 }
 
 /// What users install, without the feature `mutations`. The programs that its tests start are the
@@ -26,8 +24,6 @@ pub(crate) const SERVICE: Group = Group {
         "quorate-wire",
     ],
     profile: "--release",
-    // They wait for leases to run out more than they compute.
-    threads: Some(4),
 };
 
 /// What is simulated and searched, and what does so, with the feature `mutations`. Its tests check
@@ -44,7 +40,6 @@ pub(crate) const CORE: Group = Group {
         "xtask",
     ],
     profile: "--profile test",
-    threads: None,
 };
 
 /// Both, in the order in which they are tested: the one that is quicker to fail first.
@@ -56,7 +51,7 @@ impl Group {
         self.packages.iter().map(|package| format!("-p {package}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// A command of cargo that tests the `targets` of these packages.
+    /// Arguments of cargo that test the `targets` of these packages.
     pub(crate) fn test(&self, targets: &str) -> String {
         format!("test {} {} {targets}", self.profile, self.packages())
     }
@@ -83,8 +78,7 @@ mod tests {
 
     #[test]
     fn a_group_says_what_cargo_shall_test() {
-        let packages = &["a", "b"];
-        let group = Group { name: "two", packages, profile: "--release", threads: None };
+        let group = Group { name: "two", packages: &["a", "b"], profile: "--release" };
         assert_eq!(group.test("--doc"), "test --release -p a -p b --doc");
     }
 }

@@ -1,6 +1,8 @@
 //! `cargo xtask test`: everything a change must pass.
 
+use std::env;
 use std::io;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
@@ -77,7 +79,8 @@ fn read_the_code(shop: &Shop, report: &mut Report) {
 
 fn test_the_service(shop: &Shop, report: &mut Report) {
     let built = report.part("service build", Work::Compile, || {
-        shop::streamed(shop.cargo(&SERVICE.test(&format!("{TARGETS} --no-run"))))
+        let line = SERVICE.test(&format!("{TARGETS} --no-run"));
+        shop::streamed(cargo(shop, &line))
     });
     report.part("service tests", Work::Run, || tests(shop, &SERVICE, built == Outcome::Passed));
 }
@@ -101,7 +104,7 @@ fn read_the_documentation(shop: &Shop, report: &mut Report) {
         let mut passed = true;
         for group in GROUPS {
             let line = group.test("--doc --no-fail-fast");
-            passed &= shop::streamed(shop.cargo(&line))? == Outcome::Passed;
+            passed &= shop::streamed(cargo(shop, &line))? == Outcome::Passed;
         }
         Ok(Outcome::of(passed))
     });
@@ -112,13 +115,25 @@ fn read_the_documentation(shop: &Shop, report: &mut Report) {
     });
 }
 
+/// Cargo, to be run with the arguments in `line`.
+///
+/// On a developer's machine the service is compiled incrementally, which saves most of the wait
+/// after a small change. In CI it is compiled as a release is.
+fn cargo(shop: &Shop, line: &str) -> Command {
+    let mut cargo = shop.cargo(line);
+    if env::var_os("CI").is_none() {
+        cargo.env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true");
+    }
+    cargo
+}
+
 /// Runs the tests of `group`, if they were built.
 fn tests(shop: &Shop, group: &Group, built: bool) -> io::Result<Outcome> {
     if !built {
         return Ok(unbuilt());
     }
-    let threads = group.threads.map_or(String::new(), |n| format!(" -- --test-threads {n}"));
-    shop::streamed(shop.cargo(&group.test(&format!("{TARGETS} --no-fail-fast{threads}"))))
+    let line = group.test(&format!("{TARGETS} --no-fail-fast"));
+    shop::streamed(cargo(shop, &line))
 }
 
 /// Runs every scenario; those that fail are named, and show what they said.
