@@ -1,8 +1,8 @@
-//! The runs of the `quorate` command that belong to testing, in one place.
+//! The runs of the program `quorate-lab` that belong to testing, in one place.
 //!
-//! A line is what stands behind `quorate` in a shell; single quotes keep spaces together. It passes
-//! if the command exits with 0: no violation found, and the search complete. To add a run, add a
-//! line, and above it what it is for.
+//! A line is what stands behind `quorate-lab` in a shell; single quotes keep spaces together. It
+//! passes if the program exits with 0: no violation found, and the search complete. To add a run,
+//! add a line, and above it what it is for.
 
 /// Exhaustive checks and random runs of `cargo xtask test`: a few seconds each, on two cores.
 pub(crate) const QUICK: &[&str] = &[

@@ -28,7 +28,7 @@ shows everything:
   core build      the core and its tests in the profile `test`, compiled but not run
   core tests      its unit and integration tests; benchmarks are left out
   scenarios       quorate-lab sim script, over every scenarios/*/*.txt
-  checks          quick exhaustive checks: the table QUICK in xtask/src/runs.rs
+  checks          quick exhaustive checks, two at a time: the table QUICK in xtask/src/runs.rs
   doc tests       the examples in the documentation
   documentation   cargo doc, where a warning or a broken link is an error
 
