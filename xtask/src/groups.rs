@@ -19,6 +19,7 @@ pub(crate) const SERVICE: Group = Group {
     packages: &[
         "quorate-cli",
         "quorate-client",
+        "quorate-net",
         "quorate-server",
         "quorate-terminal",
         "quorate-wire",
@@ -35,6 +36,7 @@ pub(crate) const CORE: Group = Group {
         "quorate-lab",
         "quorate-protocol",
         "quorate-quorum",
+        "quorate-session",
         "quorate-sim",
         "quorate-site",
         "xtask",

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use quorate_server::{Local, Reply};
-use quorate_wire::words::{Break, CallId, Question, Told, Wish};
+use quorate_session::client::{Told, Wish};
+use quorate_session::{Break, CallId, Question};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_server::{Reply, Server, SiteConfig};
-use quorate_wire::words::{Answer, Break, Card, Fence, Name, Question, SiteId};
+use quorate_session::{Answer, Break, Card, Fence, Name, Question, SiteId};
 use tokio::time::{Instant, timeout_at};
 
 use crate::backend::Backend;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use quorate_wire::words::{CallerLoss, Denial, SiteError};
+use quorate_session::client::CallerLoss;
+use quorate_session::{Denial, SiteError};
 
 /// Why a caller did not get what it asked for, or not to the end. Nothing of its claim is left
 /// anywhere.

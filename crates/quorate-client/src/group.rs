@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use quorate_wire::words::{Got, Group, Groups, Name, Want};
+use quorate_session::{Got, Group, Groups, Name, Want};
 
 use crate::guard::{HASTE, claim};
 use crate::{Cluster, Error, Guard};

@@ -3,8 +3,9 @@
 use std::sync::{Mutex as Lock, MutexGuard};
 use std::time::Duration;
 
-use quorate_server::clock::{self, Alarm};
-use quorate_wire::words::{CallId, CallerLoss, Fence, Got, Loss, Name, Tick, Told, Want, Wish};
+use quorate_net::clock::{self, Alarm};
+use quorate_session::client::{CallerLoss, Told, Wish};
+use quorate_session::{CallId, Fence, Got, Loss, Name, Tick, Want};
 use tokio::sync::Mutex as AsyncLock;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;

@@ -39,11 +39,13 @@ pub use guard::Guard;
 pub use mutex::Mutex;
 pub use options::Options;
 pub use pool::{Pool, UnitsGuard};
-pub use quorate_server::{SiteConfig, TlsConfig};
-pub use quorate_wire::words::{
-    Access, Answer, CallView, CallerLoss as Lost, Card, Denial, EtaView, Fence, Got, Group, Groups,
-    Kind, Name, PeerReport, Question, ResourceView, Role, SiteId, SiteReport, Stamp, Standing,
-    Ticket, Units, Want, explain,
+pub use quorate_net::tls::TlsConfig;
+pub use quorate_server::SiteConfig;
+pub use quorate_session::client::CallerLoss as Lost;
+pub use quorate_session::{
+    Access, Answer, CallView, Card, Denial, EtaView, Fence, Got, Group, Groups, Kind, Name,
+    PeerReport, Question, ResourceView, Role, SiteId, SiteReport, Stamp, Standing, Ticket, Units,
+    Want, explain,
 };
 pub use role::RoleGuard;
 pub use rwlock::RwLock;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quorate_wire::words::{Name, Want};
+use quorate_session::{Name, Want};
 
 use crate::guard::{HASTE, claim};
 use crate::{Cluster, Error, Guard};

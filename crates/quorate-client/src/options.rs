@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use quorate_server::TlsConfig;
-use quorate_wire::words::Card;
+use quorate_net::tls::TlsConfig;
+use quorate_session::Card;
 
 use crate::{Cluster, Error};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::time::Duration;
 
-use quorate_wire::words::{Got, Name, Units, Want};
+use quorate_session::{Got, Name, Units, Want};
 
 use crate::guard::{HASTE, claim};
 use crate::{Cluster, Error, Guard};

@@ -9,14 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use quorate_net::clock::{self, Alarm};
+use quorate_net::link::{BoxedStream, Line, part, read_one, write_one};
+use quorate_net::tls::Tls;
 use quorate_server::Reply;
-use quorate_server::clock::{self, Alarm};
-use quorate_server::link::{BoxedStream, Line, part, read_one, write_one};
-use quorate_server::tls::Tls;
-use quorate_wire::words::{
-    Break, CallId, Caller, CallerEffect, CallerInput, ClientId, Drift, Lease, Question, Terms,
-    Tick, Told, Wish,
-};
+use quorate_session::client::{Caller, CallerEffect, CallerInput, ClientId, Told, Wish};
+use quorate_session::session::{Drift, Lease, Terms};
+use quorate_session::{Break, CallId, Question, Tick};
 use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Who};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};

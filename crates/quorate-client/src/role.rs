@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use quorate_wire::words::{Got, Group, Role, Want};
+use quorate_session::{Got, Group, Role, Want};
 
 use crate::guard::{HASTE, claim};
 use crate::{Error, GroupLock, Guard};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quorate_wire::words::{Access, Name, Want};
+use quorate_session::{Access, Name, Want};
 
 use crate::guard::{HASTE, claim};
 use crate::{Cluster, Error, Guard};

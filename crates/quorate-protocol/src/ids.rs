@@ -1,48 +1,9 @@
 //! The numbers that name things, each a type of its own.
 
 use std::fmt;
-use std::ops::Add;
-use std::time::Duration;
 
-use quorate_quorum::SiteId;
+use quorate_session::Fence;
 use serde::{Deserialize, Serialize};
-
-/// A claim at its site: the how-manieth its callers made of this resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ClaimId(pub u32);
-
-/// A session of one site at another: the how-manieth since the client's start.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub struct SessionNo(pub u64);
-
-impl SessionNo {
-    /// The number of the session that follows.
-    pub fn next(self) -> Self {
-        Self(self.0 + 1)
-    }
-}
-
-/// Identity and priority of a request. The lower ticket goes first.
-///
-/// Never reused, and carried by every message that speaks of the request. Shown as
-/// `time.site`, which is unique already: a site never makes two tickets at one Lamport time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Ticket {
-    /// Lamport time at which the request was made.
-    pub time: u64,
-    /// The site that made it.
-    pub site: SiteId,
-    /// The claim it serves.
-    pub claim: ClaimId,
-}
-
-impl fmt::Display for Ticket {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.time, self.site)
-    }
-}
 
 /// The number of one loan of an arbiter's permission; it grows with every loan.
 ///
@@ -85,32 +46,6 @@ impl fmt::Display for GrantNo {
     }
 }
 
-/// A number that grows along conflicting grants of one resource.
-///
-/// Whoever guards the resource itself can refuse a write that carries a lower one than it has seen.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub struct Fence(pub u64);
-
-impl Fence {
-    /// The fence of the next conflicting grant.
-    pub fn next(self) -> Self {
-        self.plus(1)
-    }
-
-    /// The fence so many grants further on.
-    pub fn plus(self, grants: u64) -> Self {
-        Self(self.0.checked_add(grants).expect("2^64 grants outlast any cluster"))
-    }
-}
-
-impl fmt::Display for Fence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
 /// The fences that may be used with a permission: from `floor` on, and below `ceil`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fences {
@@ -118,29 +53,4 @@ pub struct Fences {
     pub floor: Fence,
     /// The first one that may not be used.
     pub ceil: Fence,
-}
-
-/// A reading of the driver's clock, in nanoseconds since an origin of its own.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub struct Tick(pub u64);
-
-impl Tick {
-    /// The origin.
-    pub const ZERO: Tick = Tick(0);
-
-    /// The time from an earlier moment to this one; none if that is later.
-    pub fn since(self, earlier: Tick) -> Duration {
-        Duration::from_nanos(self.0.saturating_sub(earlier.0))
-    }
-}
-
-impl Add<Duration> for Tick {
-    type Output = Tick;
-
-    fn add(self, time: Duration) -> Tick {
-        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        Tick(self.0.saturating_add(ns))
-    }
 }

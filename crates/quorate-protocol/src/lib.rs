@@ -53,12 +53,13 @@ pub mod token;
 mod view;
 
 pub use clock::Clock;
-pub use effect::{Effect, Out, Record, Why};
+pub use effect::{Effect, Out, Record};
 #[cfg(feature = "mutations")]
 pub use errata::Wrapper;
-pub use ids::{ClaimId, Fence, Fences, GrantNo, SessionNo, Tick, Ticket};
+pub use ids::{Fences, GrantNo};
 pub use protocol::{Input, Protocol, Violation};
 pub use quorate_quorum::SiteId;
+pub use quorate_session::{ClaimId, Fence, SessionNo, Tick, Ticket, Why};
 pub use sessions::{Ours, Sessions};
 pub use shared::{FENCE_BLOCK, Shared};
 pub use view::{Basis, ClaimView, Eta, View};

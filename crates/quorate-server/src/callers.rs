@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use quorate_site::gate::{CallerLoss, Told};
-use quorate_site::{AskId, CallId, Claim, Effect, Input};
-use quorate_wire::words::Tick;
+use quorate_net::clock;
+use quorate_session::client::{CallerLoss, Told};
+use quorate_session::{AskId, CallId, Claim, Tick};
+use quorate_site::{Effect, Input};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::clock;
 use crate::local::{Order, Reply};
 
 /// The callers in this process.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use quorate_net::tls::TlsConfig;
 use quorate_quorum::{Kind, QuorumSystem, SiteId, build};
+use quorate_session::session::{Badge, Drift, Lease, Terms};
 use quorate_site::group::{self, Choice};
 use quorate_site::role::{self, Overrun};
-use quorate_site::session::{Badge, Drift, Lease, Terms};
 use serde::Deserialize;
 
 use crate::ServerError;
@@ -68,18 +69,6 @@ pub struct SiteConfig {
     pub insecure: bool,
     /// Certificates; without them TLS is not spoken.
     pub tls: Option<TlsConfig>,
-}
-
-/// Where certificates are.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TlsConfig {
-    /// The authority that has signed all certificates of the cluster.
-    pub ca: PathBuf,
-    /// The certificate of this site.
-    pub cert: PathBuf,
-    /// Its key.
-    pub key: PathBuf,
 }
 
 fn majority() -> String {
@@ -170,7 +159,7 @@ impl SiteConfig {
         self.group_options()?;
         self.role_options()?;
         if let Some(tls) = &self.tls {
-            crate::tls::Tls::read(tls)?;
+            quorate_net::tls::Tls::read(tls)?;
         } else if !self.insecure {
             self.check_loopback()?;
         }
@@ -216,7 +205,7 @@ impl SiteConfig {
     ///
     /// The lease or the drift is out of range.
     pub fn terms(&self) -> Result<Terms, ServerError> {
-        let wrong = |error: quorate_site::SiteError| ServerError::Config(error.to_string());
+        let wrong = |error: quorate_session::SiteError| ServerError::Config(error.to_string());
         let badge =
             Badge { cluster: self.cluster_id()?, epoch: self.epoch, wire: quorate_wire::VERSION };
         let lease = Lease::new(Duration::from_millis(self.lease_ms)).map_err(wrong)?;
@@ -246,14 +235,14 @@ impl SiteConfig {
     /// meet and leases to hold. Sites that differ in it do not speak to each other.
     fn cluster_id(&self) -> Result<u64, ServerError> {
         let Self { cluster, sites, quorum, drift_permille, .. } = self;
-        let wrong = |error: quorate_site::SiteError| {
+        let wrong = |error: quorate_session::SiteError| {
             ServerError::Config(format!("cluster = \"{cluster}\": {error}"))
         };
-        cluster.parse::<quorate_site::Name>().map_err(wrong)?;
+        cluster.parse::<quorate_session::Name>().map_err(wrong)?;
         let whole = format!("{} {quorum} {drift_permille} {cluster}", sites.len());
         // A name may be as long as all of it is allowed to be: its end goes first.
-        let end = whole.floor_char_boundary(quorate_site::Name::MAX_BYTES);
-        let name: quorate_site::Name = whole[..end].parse().map_err(wrong)?;
+        let end = whole.floor_char_boundary(quorate_session::Name::MAX_BYTES);
+        let name: quorate_session::Name = whole[..end].parse().map_err(wrong)?;
         Ok(name.hash64())
     }
 

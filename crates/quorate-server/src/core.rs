@@ -9,21 +9,26 @@ use std::sync::mpsc::Sender;
 use std::task::Poll;
 use std::time::Duration;
 
-use quorate_site::gate::{ClientId, Host, HostEffect, HostInput};
+use quorate_net::clock::{self, Alarm};
+use quorate_net::link::Line;
+use quorate_session::client::ClientId;
+use quorate_session::session::Packet;
+use quorate_session::{Name, SiteId, Tick};
+use quorate_site::gate::{Host, HostEffect, HostInput};
 use quorate_site::token::Regeneration;
-use quorate_site::{Audit, Effect, Input, Name};
-use quorate_wire::words::{SiteId, Tick};
-use quorate_wire::{ClientWord, SiteWord};
+use quorate_site::{Audit, Effect, Input, Said};
+use quorate_wire::ClientWord;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::callers::Callers;
-use crate::clock::{self, Alarm};
 use crate::disk::{Write, Written};
 use crate::lines::{Far, Lines};
-use crate::link::Line;
 use crate::local::Order;
+
+/// What sites say to each other on a connection, one after another.
+pub(crate) type SiteWord = Packet<Said>;
 
 /// What can happen to a site, from outside. Connections are numbered, so that what an old one
 /// leaves behind is not taken for a word of the new one.

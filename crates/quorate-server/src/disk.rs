@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
+use quorate_session::Name;
 use quorate_site::token::Durable;
-use quorate_site::{Disk, Name, Past};
+use quorate_site::{Disk, Past};
 use redb::backends::InMemoryBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 

@@ -5,6 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use quorate_net::tls::TlsError;
+
 /// Why a site does not run. Nothing was started.
 #[derive(Debug)]
 pub enum ServerError {
@@ -34,3 +36,9 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
+
+impl From<TlsError> for ServerError {
+    fn from(TlsError(why): TlsError) -> Self {
+        ServerError::Tls(why)
+    }
+}

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::task::Context;
 use std::time::Duration;
 
-use quorate_site::gate::ClientId;
-use quorate_wire::words::{SiteId, Tick};
+use quorate_net::link::Line;
+use quorate_session::client::ClientId;
+use quorate_session::{SiteId, Tick};
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
-
-use crate::link::Line;
 
 /// Who is at the other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quorate_site::gate::{Told, Wish};
-use quorate_site::{Answer, AskId, Break, CallId, Question};
-use quorate_wire::words::SiteId;
+use quorate_session::client::{Told, Wish};
+use quorate_session::{Answer, AskId, Break, CallId, Question, SiteId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::core::Event;

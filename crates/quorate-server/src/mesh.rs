@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use quorate_site::session::Terms;
-use quorate_wire::words::SiteId;
-use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Refusal, SiteWord, Who};
+use quorate_net::link::{BoxedStream, part, read_one, write_one};
+use quorate_net::tls::{Tls, is_site};
+use quorate_session::SiteId;
+use quorate_session::session::Terms;
+use quorate_wire::{Answer, ClientWord, Decoder, Greeting, Refusal, Who};
 use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{sleep, timeout};
 
-use crate::core::Event;
-use crate::link::{BoxedStream, part, read_one, write_one};
-use crate::tls::{Tls, is_site};
+use crate::core::{Event, SiteWord};
 
 /// How long a stranger has to say who it is.
 const GREETING: Duration = Duration::from_secs(5);

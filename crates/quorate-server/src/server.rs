@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use quorate_net::clock::{self, Alarm};
+use quorate_net::tls::Tls;
+use quorate_session::SiteId;
 use quorate_site::Effect;
 use quorate_site::gate::{Host, HostEffect};
-use quorate_wire::words::SiteId;
 use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -17,13 +19,11 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::ServerError;
-use crate::clock::{self, Alarm};
 use crate::config::SiteConfig;
 use crate::core::{Core, Event};
 use crate::disk::{Store, Write};
 use crate::local::Local;
 use crate::mesh::Mesh;
-use crate::tls::Tls;
 
 /// A site that runs.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use quorate_protocol::Fence;
 use quorate_server::{Local, Server, SiteConfig};
-use quorate_site::gate::{Told, Wish};
-use quorate_site::{CallId, Card, Want};
+use quorate_session::client::{Told, Wish};
+use quorate_session::{CallId, Card, Want};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 fn start(folder: &Path, n: usize) -> Vec<Server> {

@@ -8,7 +8,7 @@
 mod net;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use quorate_site::CallId;
+use quorate_session::CallId;
 
 use crate::net::Net;
 

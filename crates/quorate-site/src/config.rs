@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use quorate_protocol::FENCE_BLOCK;
 use quorate_quorum::{QuorumSystem, SiteId};
+use quorate_session::session::Terms;
 
 use crate::registry::Settings;
-use crate::session::Terms;
 
 /// What a site is told at its start; the same at all sites of a cluster, but for who it is.
 #[derive(Clone, Debug)]

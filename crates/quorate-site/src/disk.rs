@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use quorate_protocol::{Fence, token};
+use quorate_session::Name;
+use quorate_session::session::Durable;
 use serde::{Deserialize, Serialize};
-
-use crate::Name;
-use crate::session::Durable;
 
 /// What a site keeps on disk; empty on a new disk. Each part only grows, so a later record says
 /// all that an earlier one said.

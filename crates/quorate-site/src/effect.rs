@@ -5,14 +5,11 @@ use std::sync::Arc;
 use quorate_protocol::token::{self, Regeneration};
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
-use serde::{Deserialize, Serialize};
+use quorate_session::session::Packet;
+use quorate_session::{Answer, AskId, Break, CallId, Claim, Denial, Got, Loss, Name, Question};
 
-use crate::Name;
-use crate::claim::{CallId, Card, Claim, Denial, Grant, Loss};
 use crate::disk::Disk;
-use crate::question::{Answer, AskId, Question};
 use crate::said::Said;
-use crate::session::Packet;
 
 /// Everything that can happen to a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -79,19 +76,6 @@ pub enum Effect {
     Note(SiteId, &'static str),
 }
 
-/// Somebody wants a grant to end.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Break {
-    /// The resource.
-    pub name: Name,
-    /// The fence of the grant that is meant; another one is left alone.
-    pub fence: Fence,
-    /// Who wants it.
-    pub by: Card,
-    /// Why.
-    pub reason: Arc<str>,
-}
-
 /// What became of a wish to break a grant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Audit {
@@ -101,4 +85,16 @@ pub enum Audit {
     Ending(Break, CallId, Tick),
     /// The holder's site says that the grant is being ended; it is over within a lease.
     Heard(Break, SiteId),
+}
+
+/// What a caller got.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Grant {
+    /// Above the fence of every conflicting grant before it.
+    pub fence: Fence,
+    /// What it has besides.
+    pub got: Got,
+    /// The grant is good before, and not at, this time of the site's clock; later times are told
+    /// as they become true.
+    pub until: Tick,
 }

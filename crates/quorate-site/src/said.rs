@@ -2,14 +2,11 @@
 
 use quorate_protocol::{SessionNo, Ticket};
 use quorate_quorum::SiteId;
+use quorate_session::session::RelativeDeadline;
+use quorate_session::{Answer, AskId, Break, Card, Kind, Name, Question};
 use serde::{Deserialize, Serialize};
 
-use crate::Name;
-use crate::claim::Card;
-use crate::effect::Break;
-use crate::question::{Answer, AskId, Question};
-use crate::registry::{Kind, Speech};
-use crate::validity::HandedDown;
+use crate::registry::Speech;
 
 /// One message of one site to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,7 +50,7 @@ pub struct Word {
     /// The receiver's session here, whose renewals the time is counted by.
     pub session: SessionNo,
     /// How long it holds.
-    pub down: HandedDown,
+    pub down: RelativeDeadline,
 }
 
 /// A deadline on its way to a site that has a session here.
@@ -62,7 +59,7 @@ pub struct Until {
     /// The receiver's session here, whose renewals the time is counted by.
     pub session: SessionNo,
     /// How long it is.
-    pub down: HandedDown,
+    pub down: RelativeDeadline,
 }
 
 impl Said {

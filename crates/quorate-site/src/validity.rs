@@ -1,44 +1,8 @@
 //! How long a grant is good: by a quorum of leases, or by the word of one who knows.
 
-use std::time::Duration;
-
 use quorate_protocol::{SessionNo, Tick};
 use quorate_quorum::{SiteId, SiteSet};
-use serde::{Deserialize, Serialize};
-
-use crate::session::{Lease, Renewal, Sessions};
-
-/// A validity on its way from the one who has it to one who is inside on its word.
-///
-/// The time left must not be counted from receipt: the message may have been under way for long.
-/// It is counted from a renewal of the receiver's own that the giver had handled.
-///
-/// ```
-/// use std::time::Duration;
-/// use quorate_protocol::Tick;
-/// use quorate_site::session::Renewal;
-/// use quorate_site::validity::HandedDown;
-/// // The giver is good until 900, and handled the receiver's renewal 7 at 400.
-/// let down = HandedDown::new(Tick(900), Renewal(7), Tick(400)).expect("it is not over");
-/// assert_eq!(down.rest, Duration::from_nanos(500));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct HandedDown {
-    /// k: the latest renewal of the receiver that the giver has handled.
-    pub renewal: Renewal,
-    /// x: from then until the giver's own end.
-    pub rest: Duration,
-}
-
-impl HandedDown {
-    /// What a giver says that is good until `until` and handled the receiver's latest renewal at
-    /// `handled`; `None` if it was over by then.
-    pub fn new(until: Tick, renewal: Renewal, handled: Tick) -> Option<Self> {
-        let rest = Duration::from_nanos(until.0.checked_sub(handled.0)?);
-        assert!(handled + rest <= until, "I8: no later than the giver's");
-        (!rest.is_zero()).then_some(Self { renewal, rest })
-    }
-}
+use quorate_session::session::{Lease, Sessions};
 
 /// Whether a giver whose validity moved from `told` to `until` tells its receivers at once, not at
 /// the next renewal: when it moved by D/6 or more.

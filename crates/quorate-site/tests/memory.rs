@@ -8,7 +8,7 @@ mod net;
 use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
-use quorate_site::CallId;
+use quorate_session::CallId;
 
 use crate::net::Net;
 

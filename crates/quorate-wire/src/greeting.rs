@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use quorate_protocol::SiteId;
-use quorate_site::gate::ClientId;
-use quorate_site::session::Badge;
+use quorate_session::SiteId;
+use quorate_session::client::ClientId;
+use quorate_session::session::Badge;
 use serde::{Deserialize, Serialize};
 
 /// The version of this language. Two sites of different versions do not speak.

@@ -5,15 +5,18 @@
 mod net;
 
 use proptest::prelude::*;
-use quorate_site::gate::{ClientId, Parley, Wish};
-use quorate_site::session::{Badge, Frame, Packet, Seq};
-use quorate_site::{Card, Denial, Group, Question, Said, Want};
+use quorate_session::client::{ClientId, Parley, Wish};
+use quorate_session::session::{Badge, Frame, Packet, Seq};
+use quorate_session::{Card, Denial, Group, Question, Want};
+use quorate_site::Said;
 use quorate_wire::{
-    Answer, ClientWord, Decoder, Greeting, MAX_FRAME, Refusal, SiteWord, VERSION, Who, WireError,
-    encode,
+    Answer, ClientWord, Decoder, Greeting, MAX_FRAME, Refusal, VERSION, Who, WireError, encode,
 };
 
 use crate::net::Net;
+
+/// What sites say to each other.
+type SiteWord = Packet<Said>;
 
 /// What sites really say while they contend, lose each other and restart.
 fn site_words() -> Vec<SiteWord> {
@@ -41,7 +44,7 @@ fn site_words() -> Vec<SiteWord> {
 }
 
 fn client_words() -> Vec<ClientWord> {
-    let name: quorate_site::Name = "deploy/web".parse().unwrap();
+    let name: quorate_session::Name = "deploy/web".parse().unwrap();
     let card = Card { owner: "anna".into(), host: "h1".into(), pid: 7, purpose: "".into() };
     let wish = Wish { name: name.clone(), want: Want::Mutex, card, patience: None, hasty: true };
     let said = [
@@ -102,7 +105,7 @@ fn a_name_that_is_none_is_refused_by_the_decoder() {
     encode(&("bad\nname", 0_u8), &mut bytes).unwrap();
     let mut decoder = Decoder::default();
     decoder.extend(&bytes);
-    assert_eq!(decoder.next::<(quorate_site::Name, u8)>(), Err(WireError::Malformed));
+    assert_eq!(decoder.next::<(quorate_session::Name, u8)>(), Err(WireError::Malformed));
 }
 
 #[test]

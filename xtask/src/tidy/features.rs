@@ -7,7 +7,7 @@ use crate::shop::Shop;
 
 /// The feature that undoes repairs, and the packages that have it.
 const FEATURE: &str = "mutations";
-const PACKAGES: [&str; 2] = ["quorate-protocol", "quorate-site"];
+const PACKAGES: [&str; 3] = ["quorate-protocol", "quorate-session", "quorate-site"];
 
 /// What is built for the service: where that is said, and how cargo is asked for it.
 const BUILDS: [(&str, &str); 2] =
@@ -70,7 +70,8 @@ mod tests {
         enabled("Cargo.toml", tree).iter().map(ToString::to_string).collect()
     }
 
-    const SITE: &str = "quorate-site v0.1.0 (crates/quorate-site)|\n";
+    const OTHERS: &str = "quorate-site v0.1.0 (crates/quorate-site)|\n\
+                          quorate-session v0.1.0 (crates/quorate-session)|\n";
     const PROTOCOL: &str = "quorate-protocol v0.1.0 (crates/quorate-protocol)|";
 
     #[test]
@@ -78,11 +79,11 @@ mod tests {
         let enables = "Cargo.toml:1: the service enables `mutations` of quorate-protocol; \
                        leave that to sim, check and lab";
         for features in ["mutations", "default,mutations", "a,mutations,z", "mutations (*)"] {
-            assert_eq!(found(&format!("{SITE}{PROTOCOL}{features}")), [enables], "{features}");
+            assert_eq!(found(&format!("{OTHERS}{PROTOCOL}{features}")), [enables], "{features}");
         }
         // One listing of a package that was built twice is enough.
-        assert_eq!(found(&format!("{SITE}{PROTOCOL}mutations\n{PROTOCOL}")), [enables]);
-        let both = format!("{SITE}{PROTOCOL}mutations").replace("site)|", "site)|mutations");
+        assert_eq!(found(&format!("{OTHERS}{PROTOCOL}mutations\n{PROTOCOL}")), [enables]);
+        let both = format!("{OTHERS}{PROTOCOL}mutations").replace("site)|", "site)|mutations");
         assert_eq!(found(&both).len(), 2);
     }
 
@@ -90,13 +91,16 @@ mod tests {
     fn other_features_and_other_packages_are_free() {
         for features in ["", " (*)", "default", "no-mutations,mutations2", "default,serde (*)"] {
             let others = "other v1.0.0|mutations\nquorate-quorum v0.1.0|serde\n";
-            assert!(found(&format!("{others}{SITE}{PROTOCOL}{features}")).is_empty(), "{features}");
+            assert!(
+                found(&format!("{others}{OTHERS}{PROTOCOL}{features}")).is_empty(),
+                "{features}"
+            );
         }
     }
 
     #[test]
     fn a_tree_that_cannot_be_read_proves_nothing() {
-        assert_eq!(found("").len(), 2);
-        assert!(found(SITE)[0].contains("`cargo tree` does not list quorate-protocol"));
+        assert_eq!(found("").len(), 3);
+        assert!(found(OTHERS)[0].contains("`cargo tree` does not list quorate-protocol"));
     }
 }

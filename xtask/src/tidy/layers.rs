@@ -7,7 +7,7 @@ use super::source::{Source, reads};
 /// What must not be named where: clocks, threads, chance, and maps without order.
 const FORBIDDEN: &[(&[&str], &[&str])] = &[
     (
-        &["quorate-quorum", "quorate-protocol", "quorate-site"],
+        &["quorate-quorum", "quorate-session", "quorate-protocol", "quorate-site"],
         &[
             "Instant",
             "SystemTime",

@@ -7,16 +7,18 @@ use super::tree::{File, Tree};
 /// free. A new line, or a new word in one, needs a page in `docs/decisions/`.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("quorum", &[]),
-    ("protocol", &["quorum"]),
-    ("site", &["protocol", "quorum"]),
-    ("sim", &["quorum", "protocol", "site"]),
-    ("check", &["sim", "site", "protocol", "quorum"]),
-    ("wire", &["protocol", "site"]),
-    ("server", &["quorum", "site", "wire"]),
-    ("client", &["wire", "server"]),
+    ("session", &["quorum"]),
+    ("protocol", &["quorum", "session"]),
+    ("site", &["protocol", "quorum", "session"]),
+    ("sim", &["quorum", "session", "protocol", "site"]),
+    ("check", &["sim", "site", "protocol", "session", "quorum"]),
+    ("wire", &["session"]),
+    ("net", &["session", "wire"]),
+    ("server", &["quorum", "session", "site", "wire", "net"]),
+    ("client", &["session", "wire", "net", "server"]),
     ("terminal", &["quorum"]),
     ("lab", &["quorum", "protocol", "site", "sim", "check", "terminal"]),
-    ("cli", &["quorum", "protocol", "site", "wire", "server", "client", "terminal"]),
+    ("cli", &["quorum", "protocol", "net", "server", "client", "terminal"]),
 ];
 
 /// Finds crates that use one they must not see.

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use quorate_site::session::Half;
+use quorate_session::session::Half;
 use stateright::Property;
 
 use super::normal::normal;

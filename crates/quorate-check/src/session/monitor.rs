@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorate_protocol::{SessionNo, Tick};
-use quorate_site::session::{Effect, Event, Half, Incarnation, Packet, Sessions};
+use quorate_session::session::{Effect, Event, Half, Incarnation, Packet, Sessions};
 
 use super::world::{Payload, other, site};
 

@@ -18,7 +18,7 @@ pub struct SessionReport {
 ///
 /// ```
 /// use quorate_check::session::{ALWAYS, SessionSpace, Setup, TICK, Undone, check_sessions};
-/// use quorate_site::session::{Drift, Lease};
+/// use quorate_session::session::{Drift, Lease};
 ///
 /// let lease = Lease::new(3 * TICK)?;
 /// let (drift, undone) = (Drift::new(0)?, Undone::Nothing);
@@ -33,7 +33,7 @@ pub struct SessionReport {
 ///     missed_of_three: 0,
 /// };
 /// assert_eq!(check_sessions(&space).broken, None);
-/// # Ok::<(), quorate_site::SiteError>(())
+/// # Ok::<(), quorate_session::SiteError>(())
 /// ```
 pub fn check_sessions(space: &SessionSpace) -> SessionReport {
     let found = Model::new(space).checker().threads(2).spawn_dfs().join();

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
-use quorate_site::session::{
-    Badge, Drift, Durable, Effect, Event, Half, Input, Lease, Packet, Roles, Rule, Sessions, Terms,
+use quorate_session::session::{
+    Badge, Drift, Durable, Effect, Event, Half, Input, Lease, Packet, RelativeDeadline, Roles,
+    Rule, Sessions, Terms,
 };
-use quorate_site::validity::HandedDown;
 
 use super::monitor::{Id, Monitor};
 
@@ -19,7 +19,7 @@ pub(super) enum Payload {
     Word(u8),
     /// A validity of the sender, and when it ends by the sender's clock (nobody but the monitor
     /// looks at that).
-    Down(HandedDown, Tick),
+    Down(RelativeDeadline, Tick),
 }
 
 /// The rule that is not kept.
@@ -268,7 +268,7 @@ impl World {
             Effect::Deliver(from, _, _, Payload::Down(down, giver)) => {
                 let site = &self.sites[me];
                 let until = if setup.undone == Undone::HandedFromSending {
-                    Some(site.clock + setup.drift.shorten(down.rest))
+                    Some(site.clock + setup.drift.shorten(down.after))
                 } else {
                     site.sessions.handed(from, down)
                 };

@@ -1,7 +1,7 @@
 //! Whole state spaces of sessions between two sites, and what breaks when a rule is undone.
 
 use quorate_check::session::{ALWAYS, SessionSpace, Setup, TICK, Undone, check_sessions};
-use quorate_site::session::{Drift, Lease, Rule};
+use quorate_session::session::{Drift, Lease, Rule};
 
 fn lease(ticks: u32) -> Lease {
     Lease::new(TICK * ticks).unwrap()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use quorate_check::session::{Setup, Undone, World};
-use quorate_site::session::{Drift, Half, Lease};
+use quorate_session::session::{Drift, Half, Lease};
 
 /// Something that happens; a site is 0 or 1.
 #[derive(Clone, Copy, Debug)]

@@ -9,12 +9,12 @@ use std::{env, io};
 
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
-use quorate_server::tls::make_certificates;
+use quorate_server::certificates::make_certificates;
+use quorate_terminal::answer::Failure;
 use tempfile::TempDir;
 
 use super::order::{Order, Report, SitePlan};
 use super::worker::WORKER;
-use quorate_terminal::answer::Failure;
 
 /// One process; it is killed when this is dropped.
 pub(super) struct Worker {

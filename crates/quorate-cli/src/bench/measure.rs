@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use quorate_server::clock;
+use quorate_net::clock;
+use quorate_terminal::answer::Failure;
 
 use super::fleet::{Fleet, Via};
 use super::order::{Claimed, Load, Order, Pauses, Report, Seen, Turn};
 use super::row::{Row, hand_overs, jain, quantiles};
-use quorate_terminal::answer::Failure;
 
 /// How long everything takes.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-use quorate_server::clock;
-use quorate_server::tls::Tls;
+use quorate_net::clock;
+use quorate_net::tls::Tls;
 
 /// About as long as a message of the mutex.
 const BYTES: usize = 64;

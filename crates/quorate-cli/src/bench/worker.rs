@@ -10,8 +10,9 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;
 use quorate::{Cluster, Guard, Options, SiteConfig, TlsConfig};
-use quorate_server::clock;
-use quorate_server::tls::Tls;
+use quorate_net::clock;
+use quorate_net::tls::Tls;
+use quorate_terminal::answer::{Answer, Failure, Verdict, say};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -19,7 +20,6 @@ use tokio::time::sleep;
 use super::order::{Claimed, Load, Order, Pauses, Report, Seen, SitePlan, Turn};
 use super::raw;
 use crate::run::block_on;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say};
 
 /// How the bench starts its processes.
 pub(crate) const WORKER: &str = "bench-worker";

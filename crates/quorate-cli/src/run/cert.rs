@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quorate_server::tls::make_certificates;
-
+use quorate_server::certificates::make_certificates;
 use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 
 /// Makes certificates for a cluster that speaks TLS

@@ -1,69 +1,11 @@
 //! What a caller asks of a group lock, and what it gets.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
 
 use quorate_quorum::SiteId;
-use serde::{Deserialize, Serialize};
+use quorate_session::{Group, Groups};
 
 use crate::{Fence, SessionNo, Ticket};
-
-/// A group, by its name. Those who are inside together are of one group.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Group(Arc<str>);
-
-impl Group {
-    /// The group of this name.
-    pub fn new(name: &str) -> Self {
-        Self(name.into())
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Group {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Some groups, any of which will do; the paper's G.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Groups(Arc<BTreeSet<Group>>);
-
-impl Groups {
-    /// Whether `group` is one of them.
-    pub fn contains(&self, group: &Group) -> bool {
-        self.0.contains(group)
-    }
-
-    /// Whether there is none: nobody can be let in with it.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The groups, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Group> {
-        self.0.iter()
-    }
-}
-
-impl FromIterator<Group> for Groups {
-    fn from_iter<I: IntoIterator<Item = Group>>(groups: I) -> Self {
-        Self(Arc::new(groups.into_iter().collect()))
-    }
-}
-
-impl fmt::Display for Groups {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.iter().map(Group::name).collect();
-        f.write_str(&names.join(" "))
-    }
-}
 
 /// What a caller asks for: to be inside with any one of these groups.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -35,10 +35,10 @@ use crate::{
     Basis, ClaimId, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket, View, Violation,
 };
 
-pub use self::access::Access;
-pub use self::claim::{Claim, Grant, Group, Groups, Via};
+pub use self::claim::{Claim, Grant, Via};
 pub use self::message::Message;
 pub use self::options::{Choice, Options};
+pub use quorate_session::{Access, Group, Groups};
 
 /// One site's part in a group lock: a requester for each of its claims, and a manager. They share
 /// nothing but the clock and the fence floor.

@@ -34,9 +34,10 @@ use self::queue::Entry;
 use self::requester::Requester;
 use crate::{Basis, ClaimId, Input, Out, Protocol, Shared, Tick, View, Violation};
 
-pub use self::claim::{Claim, Grant, Units};
+pub use self::claim::{Claim, Grant};
 pub use self::message::Message;
 pub use self::options::Options;
+pub use quorate_session::Units;
 
 /// One site's part in a pool: a requester for each of its claims, and an arbiter. They share
 /// nothing but the clock and the fence floor.

@@ -33,9 +33,10 @@ use self::stages::{Ask, Stages};
 use crate::group::Group;
 use crate::{Basis, ClaimId, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation};
 
-pub use self::claim::{Claim, Grant, Role};
+pub use self::claim::{Claim, Grant};
 pub use self::message::Message;
 pub use self::options::{Options, Overrun};
+pub use quorate_session::Role;
 
 /// When a member has stayed for longer than it said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

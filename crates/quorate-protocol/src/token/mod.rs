@@ -16,7 +16,6 @@ pub mod errata;
 mod holding;
 mod lease;
 mod message;
-mod number;
 mod options;
 mod queue;
 mod state;
@@ -36,11 +35,11 @@ use crate::{
 pub use self::durable::Durable;
 pub use self::lease::Leased;
 pub use self::message::{Message, Pass, Reason};
-pub use self::number::{Epoch, Stamp};
 pub use self::options::Options;
 pub use self::queue::{Entry, Queue, Token, Waiting};
 pub use self::state::{Grant, State, TokenLock, Via};
 pub use self::voting::Regeneration;
+pub use quorate_session::{Epoch, Stamp};
 
 /// Deadlines of a token lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -120,8 +120,8 @@ fn a_request_that_comes_twice_is_queued_once() {
 
 #[test]
 fn readers_are_one_group_and_each_writer_is_its_own() {
-    let read = |number| Access::Read.claim(site(number), ID);
-    let write = |number, id| Access::Write.claim(site(number), ClaimId(id));
+    let read = |number| Claim::of_access(Access::Read, site(number), ID);
+    let write = |number, id| Claim::of_access(Access::Write, site(number), ClaimId(id));
     assert_eq!(read(1), read(2));
     let all = [read(1), write(1, 1), write(1, 2), write(2, 1)];
     for (place, one) in all.iter().enumerate() {

@@ -8,7 +8,8 @@ use quorate_protocol::group::{Access, Group, Groups};
 use quorate_protocol::role::Role;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
-use quorate_site::{Break, CallId, Card, Claim, Input, Units, Want};
+use quorate_session::{Break, CallId, Card, Claim, Units, Want};
+use quorate_site::Input;
 
 use super::event::Event;
 use super::run::{Due, MS, Run, nanos};

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use quorate_session::Name;
 use quorate_site::token::Durable;
-use quorate_site::{Disk, Name, Past};
+use quorate_site::{Disk, Past};
 
 /// A disk and what is being written to it.
 #[derive(Clone, Debug, Default)]

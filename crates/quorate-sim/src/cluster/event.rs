@@ -5,8 +5,9 @@ use std::fmt;
 use quorate_protocol::token::Regeneration;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
-use quorate_site::session::{Opening, Packet};
-use quorate_site::{CallId, Name, Said};
+use quorate_session::session::{Opening, Packet};
+use quorate_session::{CallId, Name};
+use quorate_site::Said;
 
 use super::faults::Fault;
 

@@ -1,7 +1,7 @@
 //! Connections as a run's drivers make and lose them.
 
 use quorate_quorum::SiteId;
-use quorate_site::session::Packet;
+use quorate_session::session::Packet;
 use quorate_site::{Input, Said};
 
 use super::event::Event;

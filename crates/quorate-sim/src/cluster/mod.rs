@@ -25,8 +25,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_quorum::QuorumSystem;
+use quorate_session::session::Rule;
 use quorate_site::registry::Settings;
-use quorate_site::session::Rule;
 
 use self::run::Run;
 use crate::Breach;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
-use quorate_site::session::Lease;
-use quorate_site::{CallId, Config, Effect, Input, Past, Site};
+use quorate_session::CallId;
+use quorate_session::session::Lease;
+use quorate_site::{Config, Effect, Input, Past, Site};
 
 use super::clock::Clock;
 use super::disk::{Drive, Need, Record};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
-use quorate_site::{CallId, Name, RequestView, ResourceView};
+use quorate_session::{CallId, Name, RequestView, ResourceView};
 
 use super::callers::{Call, Queue};
 use super::event::{Event, Observer};

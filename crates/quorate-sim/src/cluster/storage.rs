@@ -1,7 +1,7 @@
 //! What a lock guards: a storage outside all sites that looks at fences.
 
 use quorate_protocol::Fence;
-use quorate_site::CallId;
+use quorate_session::CallId;
 
 /// One resource's storage. A write carries a fence and is refused if a higher one was seen.
 #[derive(Clone, Debug, Default)]

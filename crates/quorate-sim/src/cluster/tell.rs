@@ -2,7 +2,8 @@
 
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
-use quorate_site::{CallId, Denial, Effect, Got, Grant, Loss};
+use quorate_session::{CallId, Denial, Got, Loss};
+use quorate_site::{Effect, Grant};
 
 use super::callers::{Place, Telling, place_of};
 use super::event::Event;

@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
+use quorate_session::session::Packet;
 use quorate_site::Said;
-use quorate_site::session::Packet;
 
 /// All connections.
 #[derive(Debug)]

@@ -4,9 +4,9 @@
 //! `cargo test --release -p quorate-sim --test all taken:: -- --ignored --nocapture`
 
 use quorate_quorum::{Kind, build};
+use quorate_session::session::Rule;
 use quorate_sim::cluster::{Forgets, Outcome, Plan, Wants, run};
 use quorate_sim::{Setting, Unwatched, site_settings};
-use quorate_site::session::Rule;
 
 /// What is taken away.
 #[derive(Clone, Copy, Debug)]

@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_protocol::{SessionNo, Tick};
 use quorate_quorum::SiteId;
-
-use super::{ClientId, Parley};
-use crate::claim::CallId;
-use crate::question::AskId;
-use crate::session::{At, Effect, Packet, ServerEnd, Terms};
+use quorate_session::client::{ClientId, Parley};
+use quorate_session::session::{At, Effect, Packet, ServerEnd, Terms};
+use quorate_session::{AskId, CallId};
 
 /// The session layer names its peers by site; here the map does, and the name says nothing.
 fn nobody() -> SiteId {
@@ -19,7 +17,7 @@ fn nobody() -> SiteId {
 #[derive(Clone, Debug)]
 pub(super) struct Clients {
     pub(super) terms: Terms,
-    pub(super) incarnation: crate::session::Incarnation,
+    pub(super) incarnation: quorate_session::session::Incarnation,
     pub(super) now: Tick,
     known: BTreeMap<ClientId, Client>,
     due: BTreeSet<(Tick, ClientId)>,
@@ -45,7 +43,7 @@ struct Client {
 }
 
 impl Clients {
-    pub(super) fn new(terms: Terms, incarnation: crate::session::Incarnation) -> Self {
+    pub(super) fn new(terms: Terms, incarnation: quorate_session::session::Incarnation) -> Self {
         Self {
             terms,
             incarnation,
@@ -129,7 +127,7 @@ impl Clients {
         &mut self,
         id: ClientId,
         until: Tick,
-        parley: impl FnOnce(crate::validity::HandedDown) -> Parley,
+        parley: impl FnOnce(quorate_session::session::RelativeDeadline) -> Parley,
     ) -> Vec<Effect<Parley>> {
         let down = self.known.get(&id).and_then(|client| client.end.hand_down(until));
         down.map_or_else(Vec::new, |down| self.say(id, parley(down)))

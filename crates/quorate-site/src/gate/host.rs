@@ -1,14 +1,14 @@
 //! A site with its gate: what a server drives.
 
 use quorate_protocol::Tick;
+use quorate_session::client::{ClientId, Parley, Wish};
+use quorate_session::session::{self, Event, Packet, ServerEnd};
+use quorate_session::{CallId, Claim, Denial};
 
 use super::clients::Clients;
-use super::{ClientId, Parley, Wish};
 use crate::Config;
-use crate::claim::{CallId, Claim, Denial, Grant};
 use crate::disk::Past;
-use crate::effect::{Effect, Input};
-use crate::session::{self, Event, Packet, ServerEnd};
+use crate::effect::{Effect, Grant, Input};
 use crate::site::Site;
 
 /// Everything that can happen to a site and its clients.

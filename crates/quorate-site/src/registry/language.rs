@@ -2,8 +2,9 @@
 
 use quorate_protocol::{ClaimId, Fence, Protocol, group, mutex, pool, role, token};
 use quorate_quorum::SiteId;
+use quorate_session::{Got, Want};
 
-use super::{Got, Speech, Want};
+use super::Speech;
 
 /// A protocol as the site layer drives it.
 pub(crate) trait Registered:
@@ -105,7 +106,9 @@ impl Wanted for group::Claim {
             Want::Group(groups) | Want::Token(groups) => {
                 Some(group::Claim { groups: groups.clone(), hasty })
             }
-            Want::Access(access) => Some(group::Claim { hasty, ..access.claim(site, claim) }),
+            Want::Access(access) => {
+                Some(group::Claim { hasty, ..group::Claim::of_access(*access, site, claim) })
+            }
             _ => None,
         }
     }

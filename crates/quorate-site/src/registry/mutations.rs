@@ -2,8 +2,9 @@
 
 use quorate_protocol::token::{self, Durable};
 use quorate_protocol::{group, mutex, pool, role};
+use quorate_session::Kind;
 
-use super::{Factory, Kind};
+use super::Factory;
 use crate::resource::{Crowd, Front, Part, Party};
 
 /// A repair that is undone, and in which protocol. All other kinds of lock are whole.

@@ -7,11 +7,11 @@ use quorate_protocol::{
     Why,
 };
 use quorate_quorum::{QuorumSystem, SiteId};
+use quorate_session::{CallId, Denial, Want};
 
 use super::timers::Timers;
 use super::{Act, Bench, News, Part};
-use crate::claim::{CallId, Denial};
-use crate::registry::{Granted, Registered, Spoken, Want, Wanted};
+use crate::registry::{Granted, Registered, Spoken, Wanted};
 
 /// Callers of one site side by side, and the protocol that lets them in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

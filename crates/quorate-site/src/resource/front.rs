@@ -10,10 +10,10 @@ use quorate_protocol::{
     Basis, ClaimId, ClaimView, Effect, Input, Out, Shared, Tick, Ticket, View, Violation,
 };
 use quorate_quorum::QuorumSystem;
+use quorate_session::{CallId, Denial, Want};
 
 use super::{Act, Bench, News, Part};
-use crate::claim::{CallId, Denial};
-use crate::registry::{Granted, Registered, Spoken, Want};
+use crate::registry::{Granted, Registered, Spoken};
 
 /// How many times `local_turns` callers of one site pass while nobody elsewhere is known to wait.
 ///

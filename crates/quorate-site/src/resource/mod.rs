@@ -10,10 +10,10 @@ use quorate_protocol::{
     Basis, ClaimView, Fence, Input, Record, Shared, Tick, Ticket, View, Violation, Why,
 };
 use quorate_quorum::{QuorumSystem, SiteId};
+use quorate_session::session::Event;
+use quorate_session::{CallId, Denial, Got, Want};
 
-use crate::claim::{CallId, Denial};
-use crate::registry::{Got, Registered, Speech, Spoken, Want};
-use crate::session::Event;
+use crate::registry::{Registered, Speech, Spoken};
 
 pub(crate) use self::crowd::Crowd;
 pub(crate) use self::front::Front;
@@ -128,7 +128,7 @@ impl News {
                 Some(message) => Ok(Input::Deliver(from, message)),
                 None => Err(Violation::NotAsked(from)),
             },
-            News::Session(event) => Ok(event.into_input()),
+            News::Session(event) => Ok(input_of(event)),
             News::Cleared => Ok(Input::Cleared),
         }
     }
@@ -156,4 +156,15 @@ pub(crate) enum Act {
     Moved,
     /// For people: a token was replaced.
     Regenerated(Regeneration),
+}
+
+/// The fate of a session as the input of a protocol.
+fn input_of<P: Registered>(event: Event) -> Input<P> {
+    match event {
+        Event::Open(site, number) => Input::Open(site, number),
+        Event::Silent(site) => Input::Silent(site),
+        Event::Lost(site) => Input::Lost(site),
+        Event::Opened(site, number) => Input::Opened(site, number),
+        Event::Closed(site) => Input::Closed(site),
+    }
 }

@@ -14,11 +14,11 @@ use quorate_protocol::{
     Violation, Why, token,
 };
 use quorate_quorum::QuorumSystem;
+use quorate_session::{CallId, Denial, Got, Want};
 
 use super::timers::Timers;
 use super::{Act, Bench, News, Part};
-use crate::claim::{CallId, Denial};
-use crate::registry::{Got, Registered, Spoken, Want, Wanted};
+use crate::registry::{Registered, Spoken, Wanted};
 
 /// How many times `local_turns` newcomers join while nobody is known to wait for another group.
 ///

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
+use quorate_session::session::Half;
+use quorate_session::{Break, CallId};
 
 use super::Site;
 use super::call::Place;
 use super::desk::Desk;
-use crate::claim::CallId;
-use crate::effect::{Audit, Break, Effect};
+use crate::effect::{Audit, Effect};
 use crate::said::Said;
-use crate::session::Half;
 
 impl Desk {
     /// Passes the wish on to all sites.

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use quorate_protocol::{Fence, Tick};
-
-use crate::Name;
-use crate::claim::Card;
-use crate::registry::{Got, Want};
+use quorate_session::{Card, Got, Name, Want};
 
 /// A call that is not over.
 #[derive(Clone, Debug)]

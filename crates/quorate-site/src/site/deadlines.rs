@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
+use quorate_session::Name;
+use quorate_session::session::Rule;
 
 use super::Resource;
 use super::desk::Desk;
-use crate::Name;
 use crate::registry::Speech;
 use crate::said::{Said, Until};
-use crate::session::Rule;
 
 /// As good as never: how long somebody stays who is not told when to stop.
 const LONG: Duration = Duration::from_hours(1);
@@ -50,7 +50,7 @@ impl Desk {
         let farthest = self.now + terms.lease.length();
         let until = match (terms.keep(Rule::WordsEnd), terms.keep(Rule::WordsFromRenewal)) {
             (true, true) => self.sessions.handed(from, down)?.min(farthest),
-            (true, false) => (self.now + down.rest).min(farthest),
+            (true, false) => (self.now + down.after).min(farthest),
             (false, _) => self.now + LONG,
         };
         *speech.deadline_mut()? = Some(until).filter(|until: &Tick| *until > self.now);

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use quorate_protocol::{Clock, Fence, Ours, Shared, Tick, token};
 use quorate_quorum::SiteId;
+use quorate_session::session::{self, Event, Half, Packet, Roles, Sessions};
+use quorate_session::{CallId, Card, Claim, Denial, Got, Kind, Loss, Name};
 
 use super::Resource;
 use super::call::{Call, Place};
 use super::words::Words;
-use crate::claim::{CallId, Card, Claim, Denial, Grant, Loss};
 use crate::disk::{Disk, Past};
-use crate::effect::Effect;
-use crate::registry::{Engine, Factory, Got, Kind, Speech};
+use crate::effect::{Effect, Grant};
+use crate::registry::{Engine, Factory, Speech};
 use crate::resource::{Act, Bench};
 use crate::said::Said;
-use crate::session::{self, Event, Half, Packet, Roles, Sessions};
-use crate::{Config, Name, TOKENS_MAX};
+use crate::{Config, TOKENS_MAX};
 
 /// Everything of a site but its table.
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
 //! What must be on disk before something is said, and what is written early so that nothing waits.
 
 use quorate_protocol::Record;
+use quorate_session::Name;
+use quorate_session::session::Durable;
 
 use super::desk::Desk;
-use crate::Name;
 use crate::disk::{CLOCK_BLOCK, CLOCK_MARGIN, Disk};
 use crate::effect::Effect;
-use crate::session::Durable;
 
 impl Desk {
     /// The first write of a life: all ceilings lie above what the lives before may have used. Its

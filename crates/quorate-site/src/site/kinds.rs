@@ -5,10 +5,9 @@
 mod net;
 
 use quorate_protocol::pool::Units;
+use quorate_session::{Denial, Kind, Want};
 
 use self::net::{Net, name};
-use crate::claim::Denial;
-use crate::registry::{Kind, Want};
 
 fn units(count: u32, of: u32) -> Want {
     Want::Pool { units: Units { count, of }, numbered: false }

@@ -16,24 +16,24 @@ use std::collections::btree_map::Entry;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
+use quorate_session::session::{self, Event, Half};
+use quorate_session::{CallId, Claim, Denial, Kind, Loss, Name, ResourceView};
 
 use self::desk::Desk;
-use crate::claim::{CallId, Claim, Denial, Loss};
 use crate::disk::Past;
 use crate::effect::{Effect, Input};
-use crate::registry::{Engine, Kind, Speech};
+use crate::registry::{Engine, Speech};
 use crate::resource::Bench;
 use crate::said::Said;
-use crate::session::{self, Event, Half};
-use crate::view::ResourceView;
-use crate::{Config, Name, TOKENS_MAX};
+use crate::{Config, TOKENS_MAX};
 
 /// One whole site: it takes what happens one at a time, and says what to do about it.
 ///
 /// ```
 /// use quorate_protocol::Tick;
 /// use quorate_quorum::{build, Kind, SiteId};
-/// use quorate_site::{CallId, Card, Claim, Config, Disk, Effect, Input, Site, Want};
+/// use quorate_session::{CallId, Card, Claim, Want};
+/// use quorate_site::{Config, Disk, Effect, Input, Site};
 ///
 /// // A cluster of one site: its own permission is a quorum.
 /// let config = Config::new(SiteId::new(0), build(Kind::Majority, 1)?);

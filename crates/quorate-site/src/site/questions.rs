@@ -2,16 +2,16 @@
 
 use quorate_protocol::{ClaimView, Eta};
 use quorate_quorum::SiteId;
+use quorate_session::session::{Half, between};
+use quorate_session::{
+    Answer, AskId, CallView, EtaView, Name, PeerReport, Question, RequestView, ResourceView,
+    SiteReport,
+};
 
 use super::desk::Desk;
 use super::{Resource, Site};
-use crate::Name;
 use crate::effect::Effect;
-use crate::question::{Answer, AskId, PeerReport, Question, SiteReport};
 use crate::said::Said;
-use crate::session::Half;
-use crate::session::between;
-use crate::view::{CallView, EtaView, RequestView, ResourceView};
 
 impl Desk {
     /// Asks all sites within reach, this one too; none if the asker wants to know no more than

@@ -6,11 +6,11 @@
 
 use quorate_protocol::{Basis, Tick};
 use quorate_quorum::{SiteId, SiteSet};
+use quorate_session::CallId;
 
 use super::Site;
 use super::call::Place;
 use super::desk::Desk;
-use crate::claim::CallId;
 use crate::effect::Effect;
 use crate::resource::Part;
 use crate::validity::should_push;

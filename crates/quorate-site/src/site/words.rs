@@ -8,15 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_protocol::{Basis, Tick, Ticket, Why};
 use quorate_quorum::{SiteId, SiteSet};
+use quorate_session::session::{Half, Rule, between};
+use quorate_session::{CallId, Loss, Name};
 
 use super::Site;
 use super::desk::Desk;
-use crate::Name;
-use crate::claim::{CallId, Loss};
 use crate::effect::Effect;
 use crate::resource::Part;
 use crate::said::{Said, Word};
-use crate::session::{Half, Rule, between};
 use crate::validity::quorum_validity;
 
 /// So many words go into one message, and not more.
@@ -137,7 +136,7 @@ impl Desk {
         }
         let mut until = self.sessions.handed(from, down);
         if !self.config.terms.keep(Rule::WordsFromRenewal) {
-            until = Some(self.now + down.rest);
+            until = Some(self.now + down.after);
         }
         let Some(until) = until.filter(|until| *until > self.now) else { return false };
         self.words.hear(from, name, about, until);

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use quorate_protocol::Tick;
 use quorate_quorum::{Kind, SiteId, build};
-use quorate_site::gate::{
-    Caller, CallerEffect, CallerInput, CallerLoss, ClientId, Host, HostEffect, HostInput, Parley,
-    Wish,
+use quorate_session::client::{
+    Caller, CallerEffect, CallerInput, CallerLoss, ClientId, Parley, Wish,
 };
-use quorate_site::session::{Packet, Terms};
-use quorate_site::{Answer, Card, Config, Denial, Disk, Question, Want};
+use quorate_session::session::{Packet, Terms};
+use quorate_session::{Answer, Card, Denial, Question, Want};
+use quorate_site::gate::{Host, HostEffect, HostInput};
+use quorate_site::{Config, Disk};
 
 const LEASE: Duration = Duration::from_secs(3);
 
@@ -248,7 +249,7 @@ fn what_is_asked_before_there_is_a_session_is_asked_then() {
     });
     let (name, by) = (wish(false).name, Card::default());
     let fence = fence.expect("it is inside");
-    let broken = quorate_site::Break { name, fence, by, reason: "it hangs".into() };
+    let broken = quorate_session::Break { name, fence, by, reason: "it hangs".into() };
     street.caller(1, CallerInput::Ask(5, Question::Sites));
     street.caller(1, CallerInput::Break(broken));
     street.connect(1);

@@ -1,5 +1,5 @@
-//! Whole sites, their sessions, and their clients in other processes.
+//! Whole sites, how long their grants last, and their clients in other processes.
 
 mod gate;
-mod session;
 mod site;
+mod validity;

@@ -10,8 +10,9 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use quorate::{Cluster, Guard, Name};
+use quorate_net::clock::{self, Alarm};
 use quorate_protocol::Tick;
-use quorate_server::clock::{self, Alarm};
+use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::oneshot;
@@ -21,7 +22,6 @@ use super::child::CHILD;
 use super::claim::Share;
 use super::terminal::Lent;
 use crate::run::signals::{self, Signals};
-use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 
 /// For how long our site may take to hear that we have left.
 const FAREWELL: Duration = Duration::from_secs(2);

@@ -6,7 +6,7 @@
 //! it lost the grant, and its site's clock is before the time it was told. Callers of crashed and
 //! paused sites count until that time.
 
-use quorate_site::CallId;
+use quorate_session::CallId;
 
 use super::Holder;
 

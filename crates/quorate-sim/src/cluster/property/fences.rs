@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use quorate_protocol::Fence;
 use quorate_protocol::group::Group;
-use quorate_site::CallId;
+use quorate_session::CallId;
 
 use super::Holder;
 

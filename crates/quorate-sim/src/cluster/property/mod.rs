@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use quorate_protocol::Fence;
 use quorate_protocol::group::Group;
 use quorate_quorum::SiteId;
-use quorate_site::CallId;
+use quorate_session::CallId;
 
 use self::exclusion::Exclusion;
 use self::fences::Fences;

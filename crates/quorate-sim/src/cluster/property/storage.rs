@@ -4,7 +4,7 @@
 //! what fences are for.
 
 use quorate_protocol::Fence;
-use quorate_site::CallId;
+use quorate_session::CallId;
 
 use crate::cluster::storage::Write;
 

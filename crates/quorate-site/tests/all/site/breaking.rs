@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use quorate_protocol::Fence;
 use quorate_quorum::SiteId;
-use quorate_site::{Audit, Effect, Loss};
+use quorate_session::Loss;
+use quorate_site::{Audit, Effect};
 
 use crate::site::net::Net;
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use quorate_protocol::Fence;
 use quorate_quorum::SiteId;
-use quorate_site::{CallId, Card, Claim, Denial, Effect, Want};
+use quorate_session::{CallId, Card, Claim, Denial, Want};
+use quorate_site::Effect;
 
 use crate::site::net::{Net, name};
 
@@ -155,7 +156,7 @@ fn all_views_together_explain_who_blocks_whom() {
         let shown = SiteId::all(3).map(|site| (site, net.site(site.index()).show(&name("deploy"))));
         shown.filter_map(|(site, view)| Some((site, view?))).collect()
     };
-    let standings = quorate_site::explain(&views(&net));
+    let standings = quorate_session::explain(&views(&net));
     let sites: Vec<usize> = standings.iter().map(|one| one.request.site.index()).collect();
     assert_eq!(sites, [2, 0, 1], "in the order of their claims");
     assert!(standings[0].inside && standings[0].blocked_by.is_empty());
@@ -163,7 +164,7 @@ fn all_views_together_explain_who_blocks_whom() {
     assert!(standings[2].blocked_by.contains(&standings[1].request), "{standings:?}");
     let mut partial: std::collections::BTreeMap<SiteId, _> = views(&net);
     partial.remove(&SiteId::new(2));
-    let standings = quorate_site::explain(&partial);
+    let standings = quorate_session::explain(&partial);
     let unheard = standings.iter().flat_map(|one| &one.unheard);
     assert!(unheard.eq([&SiteId::new(2)]), "{standings:?}");
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use quorate_site::session::Packet;
-use quorate_site::{CallId, Group, Said, Want};
+use quorate_session::session::Packet;
+use quorate_session::{CallId, Group, Want};
+use quorate_site::Said;
 
 use crate::site::net::Net;
 

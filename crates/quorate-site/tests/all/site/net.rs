@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::{Kind, SiteId, build};
-use quorate_site::session::Packet;
-use quorate_site::{
-    Break, CallId, Card, Claim, Config, Denial, Effect, Grant, Input, Loss, Name, Past, Said, Site,
-    Want,
-};
+use quorate_session::session::Packet;
+use quorate_session::{Break, CallId, Card, Claim, Denial, Loss, Name, Want};
+use quorate_site::{Config, Effect, Grant, Input, Past, Said, Site};
 
 /// The sites, what is under way, and what was told to whom.
 pub(crate) struct Net {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
-use quorate_site::{CallId, Denial, Effect, Group, Past, Want, token};
+use quorate_session::{CallId, Denial, Group, Want};
+use quorate_site::{Effect, Past, token};
 
 use crate::site::net::{Net, name};
 
@@ -207,7 +208,7 @@ fn a_name_is_one_kind_at_a_time_and_the_token_is_shown() {
     let view = net.site(0).show(&name("warehouse")).expect("it is in use");
     let views = (0..3).map(|site| (net.site(site).me(), net.site(site)));
     let views = views.filter_map(|(me, site)| Some((me, site.show(&name("warehouse"))?)));
-    let standings = quorate_site::explain(&views.collect());
+    let standings = quorate_session::explain(&views.collect());
     let own = view.calls.iter().find(|call| call.call == waits).and_then(|call| call.request);
     let standing = standings.iter().find(|one| Some(one.request) == own).expect("it waits");
     assert!(standing.blocked_by.iter().any(|ticket| ticket.site.index() == 1), "{standing:?}");

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use quorate_protocol::Tick;
-use quorate_site::{CallId, Effect, Loss};
+use quorate_session::{CallId, Loss};
+use quorate_site::Effect;
 
 use crate::site::net::Net;
 

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use quorate_protocol::Tick;
+use quorate_session::{Access, Denial, Got, Group, Role, Want};
+use quorate_site::Effect;
 use quorate_site::role::Overrun;
-use quorate_site::{Access, Denial, Effect, Got, Group, Role, Want};
 
 use crate::site::net::Net;
 
@@ -77,7 +78,7 @@ fn a_group_lock_and_a_read_write_lock_are_two_kinds() {
 }
 
 /// The latest end a caller was told of.
-fn told(net: &Net, call: quorate_site::CallId) -> Tick {
+fn told(net: &Net, call: quorate_session::CallId) -> Tick {
     let ends = net.told.iter().filter_map(|(_, effect)| match effect {
         Effect::Grant(to, grant) if *to == call => Some(grant.until),
         Effect::Waning(to, until) if *to == call => Some(*until),

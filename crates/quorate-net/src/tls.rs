@@ -1,0 +1,164 @@
+//! TLS 1.3 with certificates on both sides.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fmt, net};
+
+use quorate_session::SiteId;
+use serde::Deserialize;
+use tokio::net::TcpStream;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::version::TLS13;
+use tokio_rustls::rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
+use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
+use webpki::EndEntityCert;
+
+/// The name in every site's certificate: a client may have reached any of them.
+pub const ANY_SITE: &str = "quorate";
+
+/// Where certificates are.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsConfig {
+    /// The authority that has signed all certificates of the cluster.
+    pub ca: PathBuf,
+    /// The certificate of this site.
+    pub cert: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+/// Why a certificate or key cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsError(pub String);
+
+impl fmt::Display for TlsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for TlsError {}
+
+/// Both sides of TLS for one owner of a certificate.
+#[derive(Clone)]
+pub struct Tls {
+    acceptor: TlsAcceptor,
+    connector: TlsConnector,
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+impl Tls {
+    /// Reads the files of a configuration.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or is not what it should be.
+    pub fn read(config: &TlsConfig) -> Result<Self, TlsError> {
+        let problem = |path: &Path, why: String| {
+            TlsError(format!("{} cannot be used: {why}", path.display()))
+        };
+        let certificates = |path: &Path| -> Result<Vec<CertificateDer<'static>>, TlsError> {
+            let all = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+            all.map_err(|error| problem(path, error.to_string()))
+        };
+        let mut roots = RootCertStore::empty();
+        for root in certificates(&config.ca)? {
+            roots.add(root).map_err(|error| problem(&config.ca, error.to_string()))?;
+        }
+        let chain = certificates(&config.cert)?;
+        let key = PrivateKeyDer::from_pem_file(&config.key);
+        let key = key.map_err(|error| problem(&config.key, error.to_string()))?;
+        let (roots, wrong) = (Arc::new(roots), |why: String| problem(&config.cert, why));
+        let verifier = WebPkiClientVerifier::builder(Arc::clone(&roots)).build();
+        let verifier = verifier.map_err(|error| problem(&config.ca, error.to_string()))?;
+        let server = ServerConfig::builder_with_protocol_versions(&[&TLS13])
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(chain.clone(), key.clone_key())
+            .map_err(|error| wrong(error.to_string()))?;
+        let client = ClientConfig::builder_with_protocol_versions(&[&TLS13])
+            .with_root_certificates(roots)
+            .with_client_auth_cert(chain, key)
+            .map_err(|error| wrong(error.to_string()))?;
+        Ok(Self {
+            acceptor: TlsAcceptor::from(Arc::new(server)),
+            connector: TlsConnector::from(Arc::new(client)),
+        })
+    }
+
+    /// The accepting side of a connection.
+    ///
+    /// # Errors
+    ///
+    /// The other side has no certificate of the cluster's authority.
+    pub async fn accept(&self, stream: TcpStream) -> io::Result<server::TlsStream<TcpStream>> {
+        self.acceptor.accept(stream).await
+    }
+
+    /// The opening side of a connection, to the site named, or to any.
+    ///
+    /// # Errors
+    ///
+    /// The other side has no certificate of the cluster's authority for that site.
+    pub async fn connect(
+        &self,
+        site: Option<SiteId>,
+        stream: TcpStream,
+    ) -> io::Result<client::TlsStream<TcpStream>> {
+        let name = site.map_or_else(|| ANY_SITE.to_owned(), site_name);
+        let name = ServerName::try_from(name).expect("a good name");
+        self.connector.connect(name, stream).await
+    }
+
+    /// As [`Tls::accept`], for a thread that waits.
+    ///
+    /// # Errors
+    ///
+    /// A connection of this sort cannot be made.
+    pub fn accept_blocking(&self, stream: net::TcpStream) -> io::Result<impl Read + Write + use<>> {
+        let config = Arc::clone(self.acceptor.config());
+        let connection = ServerConnection::new(config).map_err(io::Error::other)?;
+        Ok(StreamOwned::new(connection, stream))
+    }
+
+    /// As [`Tls::connect`] to any site, for a thread that waits.
+    ///
+    /// # Errors
+    ///
+    /// A connection of this sort cannot be made.
+    pub fn connect_blocking(
+        &self,
+        stream: net::TcpStream,
+    ) -> io::Result<impl Read + Write + use<>> {
+        let config = Arc::clone(self.connector.config());
+        let name = ServerName::try_from(ANY_SITE).expect("a good name");
+        let connection = ClientConnection::new(config, name).map_err(io::Error::other)?;
+        Ok(StreamOwned::new(connection, stream))
+    }
+}
+
+/// Whether whoever opened this connection has the certificate of `site`.
+pub fn is_site(stream: &server::TlsStream<TcpStream>, site: SiteId) -> bool {
+    let (_, connection) = stream.get_ref();
+    let chain = connection.peer_certificates().unwrap_or_default();
+    let name = ServerName::try_from(site_name(site)).expect("a good name");
+    chain.first().is_some_and(|first| {
+        let certificate = EndEntityCert::try_from(first);
+        certificate.is_ok_and(|end| end.verify_is_valid_for_subject_name(&name).is_ok())
+    })
+}
+
+/// The name in the certificate of `site`.
+pub fn site_name(site: SiteId) -> String {
+    format!("site-{site}.{ANY_SITE}")
+}

@@ -1,0 +1,27 @@
+//! Why a grant was lost.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a grant was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Why {
+    /// The permissions it rests on no longer contain a quorum.
+    NoQuorum,
+    /// The site on whose word it is inside vouches for it no more.
+    NoWord,
+    /// It stays for longer than it said. Its caller is told to stop, and the claim is released when
+    /// it has.
+    Overdue,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::NoQuorum => f.write_str("the sites that vouch for it are no quorum any more"),
+            Why::Overdue => f.write_str("it stays for longer than it said"),
+            Why::NoWord => f.write_str("the site that let it in vouches for it no more"),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What the two ends of a session say to each other.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Frame, Lease};
+use crate::SessionNo;
+
+/// The how-manieth start of a site, kept on disk and raised before the first byte is sent.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Incarnation(pub u64);
+
+/// The number k of a renewal, counted up by the client of one session; the Hello New is number 0.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Renewal(pub u64);
+
+/// The number of a frame in one direction of one session, from 1; 0 stands before the first.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Seq(pub u64);
+
+/// What two sites must have in common to speak at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Badge {
+    /// The cluster they belong to.
+    pub cluster: u64,
+    /// The epoch of its configuration.
+    pub epoch: u64,
+    /// The version of their language.
+    pub wire: u32,
+}
+
+/// What one end says to the other.
+///
+/// Handshake and renewals stand outside the numbered stream and are never re-sent. `M` is what
+/// the protocols say; nothing here looks inside.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Packet<M> {
+    /// Client to server: first packet of a session on a connection.
+    Hello(Hello),
+    /// Server to client: the session is open, or goes on.
+    Welcome(Welcome),
+    /// Server to client: an earlier incarnation's lease still runs, for so long.
+    Later(SessionNo, Duration),
+    /// Server to client: not this session, and why. The stream is over, the lease is not.
+    Refused(SessionNo, Refusal),
+    /// Client to server: renew the lease.
+    Renew(SessionNo, Renewal, Seq),
+    /// Server to client: the renewal is recorded.
+    Renewed(SessionNo, Renewal, Seq),
+    /// Client to server: a frame of the stream.
+    Up(SessionNo, Frame<M>),
+    /// Server to client: a frame of the stream.
+    Down(SessionNo, Frame<M>),
+    /// Client to server: an acknowledgement that no frame or renewal could carry in time.
+    UpTo(SessionNo, Seq),
+    /// Server to client: the same in the other direction.
+    DownTo(SessionNo, Seq),
+}
+
+/// A client's first word on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Hello {
+    /// What both must have in common.
+    pub badge: Badge,
+    /// The client's incarnation.
+    pub incarnation: Incarnation,
+    /// The session it wants.
+    pub opening: Opening,
+}
+
+/// The session a client wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Opening {
+    /// A new one. It says by this that its deadline of every earlier one has passed.
+    New(SessionNo),
+    /// The one it has, of which it received the stream as far as this.
+    Resume(SessionNo, Seq),
+}
+
+impl<M> Packet<M> {
+    /// Whether a client says it, to a server.
+    pub fn is_from_client(&self) -> bool {
+        matches!(self, Packet::Hello(_) | Packet::Renew(..) | Packet::Up(..) | Packet::UpTo(..))
+    }
+}
+
+impl Opening {
+    /// The number of the session.
+    pub fn number(self) -> SessionNo {
+        let (Opening::New(number) | Opening::Resume(number, _)) = self;
+        number
+    }
+
+    /// How far the client received the stream.
+    pub fn received(self) -> Seq {
+        if let Opening::Resume(_, received) = self { received } else { Seq(0) }
+    }
+}
+
+/// The server's answer to a Hello that it grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Welcome {
+    /// The server's incarnation.
+    pub incarnation: Incarnation,
+    /// The session.
+    pub number: SessionNo,
+    /// How long a renewal lasts.
+    pub lease: Lease,
+    /// For how long the server still lends nothing.
+    pub quarantine: Duration,
+    /// How far the server received the stream.
+    pub received: Seq,
+}
+
+/// Why a server refuses a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Refusal {
+    /// The session is not here, or its stream is over.
+    Gone,
+    /// A later incarnation or session of this client was here.
+    Stale,
+    /// The server belongs to another cluster.
+    OtherCluster,
+    /// The server has another configuration.
+    OtherEpoch,
+    /// The server speaks another version.
+    OtherWire,
+}
+
+impl Badge {
+    /// Why one with this badge does not speak to one with `other`; `None` if it does.
+    pub fn differs(self, other: Badge) -> Option<Refusal> {
+        if self.cluster != other.cluster {
+            Some(Refusal::OtherCluster)
+        } else if self.epoch != other.epoch {
+            Some(Refusal::OtherEpoch)
+        } else if self.wire != other.wire {
+            Some(Refusal::OtherWire)
+        } else {
+            None
+        }
+    }
+}
+
+impl Refusal {
+    /// The refusal in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Refusal::Gone => "refused: the session is gone",
+            Refusal::Stale => "refused: a later incarnation or session of this site was there",
+            Refusal::OtherCluster => "refused: it belongs to another cluster",
+            Refusal::OtherEpoch => "refused: it has another configuration",
+            Refusal::OtherWire => "refused: it speaks another version",
+        }
+    }
+}
+
+impl Renewal {
+    /// The number after this one.
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl Seq {
+    /// The number after this one.
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}

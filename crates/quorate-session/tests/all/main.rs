@@ -1,0 +1,3 @@
+//! Sessions by the rows of their tables.
+
+mod session;

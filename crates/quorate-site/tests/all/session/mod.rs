@@ -1,6 +1,0 @@
-//! Sessions by the rows of their tables.
-
-mod client;
-mod server;
-mod sessions;
-mod validity;
