@@ -29,6 +29,9 @@ enum Command {
     Explain(run::explain::Explain),
     Watch(run::watch::Watch),
     Break(run::break_::Break),
+    /// Elect a leader, or show who leads
+    #[command(subcommand)]
+    Elect(run::elect::Elect),
     Sites(run::sites::Sites),
     Serve(run::serve::Serve),
     Cert(run::cert::Cert),
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Command::Explain(explain) => explain.run(),
         Command::Watch(watch) => watch.run(),
         Command::Break(wish) => wish.run(),
+        Command::Elect(elect) => elect.run(),
         Command::Sites(sites) => sites.run(),
         Command::Serve(serve) => serve.run(),
         Command::Cert(cert) => cert.run(),

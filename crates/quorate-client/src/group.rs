@@ -179,6 +179,12 @@ impl Deref for GroupGuard {
     }
 }
 
+impl AsRef<Guard> for GroupGuard {
+    fn as_ref(&self) -> &Guard {
+        &self.guard
+    }
+}
+
 impl From<GroupGuard> for Guard {
     fn from(group: GroupGuard) -> Self {
         group.guard

@@ -1,45 +1,38 @@
 //! A grant, as its holder has it.
 
-use std::sync::{Mutex as Lock, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_net::clock::{self, Alarm};
-use quorate_session::client::{CallerLoss, Told, Wish};
-use quorate_session::{CallId, Fence, Got, Loss, Name, Tick, Want};
-use tokio::sync::Mutex as AsyncLock;
-use tokio::sync::mpsc::UnboundedReceiver;
+use quorate_session::client::CallerLoss;
+use quorate_session::{ClaimRequest, Denial, Fence, Got, Name, Want};
 use tokio::time::Instant;
 
-use crate::backend::Backend;
+use crate::call::{Call, Progress};
+use crate::client::Client;
 use crate::{Cluster, Error};
 
-/// A claim that is given up or released when it is dropped.
+/// A call that is given up or released when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Claim {
-    backend: Backend,
-    call: CallId,
-    told: UnboundedReceiver<Told>,
-    over: bool,
+struct Held {
+    client: Client,
+    call: Arc<Call>,
+    /// Whether the site was told already.
+    left: bool,
 }
 
-impl Claim {
-    pub(crate) fn new(backend: Backend, wish: Wish) -> Self {
-        let (call, told) = backend.claim(wish);
-        Self { backend, call, told, over: false }
-    }
-
-    /// What it is told next; `None` if there is no way to its site any more.
-    pub(crate) async fn told(&mut self) -> Option<Told> {
-        let told = self.told.recv().await;
-        self.over |= matches!(told, None | Some(Told::Lost(_) | Told::Denied(_)));
-        told
+impl Held {
+    fn new(client: Client, request: ClaimRequest) -> Self {
+        let call = client.claim(request);
+        Self { client, call, left: false }
     }
 }
 
-impl Drop for Claim {
+impl Drop for Held {
+    /// It is written at once: nothing may run after this, as at the end of a program.
     fn drop(&mut self) {
-        if !self.over {
-            self.backend.leave(self.call);
+        if !self.left {
+            self.client.leave_now(&self.call);
         }
     }
 }
@@ -58,44 +51,58 @@ pub(crate) async fn claim(
     loop {
         let patience = end.map(|end| end.saturating_duration_since(Instant::now()));
         let (name, want, card) = (name.clone(), want.clone(), cluster.card.clone());
-        let wish = Wish { name, want, card, patience, hasty };
-        let mut claim = Claim::new(cluster.backend.clone(), wish);
-        return match claim.told().await {
-            Some(Told::Granted(fence, got, until)) => {
-                Ok((Guard::new(claim, (fence, until), cluster.lease()), got))
-            }
-            Some(Told::Denied(denial)) => Err(Error::Denied(denial)),
+        let request = ClaimRequest { name: name.clone(), want, card, patience, hasty };
+        let held = Held::new(cluster.client.clone(), request);
+        let answer = |progress: &Progress| match progress {
+            Progress::Waiting => None,
+            progress => Some(progress.clone()),
+        };
+        return match held.call.until(answer).await {
+            Progress::Inside(fence, got) => Ok((Guard { held, name, fence }, got)),
+            Progress::Denied(Denial::Busy) => Err(cluster.busy(&name).await),
+            Progress::Denied(denial) => Err(Error::Denied(denial)),
             // The grant was under way for too long to be of use.
-            Some(_) if end.is_none_or(|end| Instant::now() < end) => continue,
-            Some(_) => Err(Error::LostAtOnce),
-            None => Err(Error::Stopped("it does not answer any more".into())),
+            Progress::Lost(_) if end.is_none_or(|end| Instant::now() < end) => continue,
+            Progress::Lost(_) => Err(Error::LostAtOnce),
+            Progress::Waiting | Progress::Left | Progress::Stopped => {
+                Err(Error::Stopped("it does not answer any more".into()))
+            }
         };
     }
 }
 
-/// A lock that is held. Dropping it releases the lock.
+/// A lock that is held. Dropping it releases the lock, and needs no runtime for that.
+///
+/// It owns all it needs, its cluster too: it can be kept in a struct, sent to another task, and
+/// outlive the [`Cluster`] that it was had of.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), quorate::Error> {
+/// # let cluster = quorate::Cluster::in_memory(1)?.remove(0);
+/// struct Deployment {
+///     lock: quorate::Guard,
+/// }
+/// let lock = cluster.mutex("deploy")?.lock().await?;
+/// drop(cluster); // the guard keeps what it needs
+/// let deployment = Deployment { lock };
+/// assert!(deployment.lock.is_valid());
+/// assert_eq!(deployment.lock.name().as_str(), "deploy");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "a guard that is dropped releases its lock"]
 pub struct Guard {
-    claim: AsyncLock<Claim>,
+    held: Held,
+    name: Name,
     fence: Fence,
-    standing: Lock<Standing>,
-    /// By how much before its end the loss is signalled.
-    margin: Duration,
-}
-
-/// What is known of a grant.
-#[derive(Debug)]
-struct Standing {
-    until: Tick,
-    /// Why it is over, if somebody said so.
-    loss: Option<CallerLoss>,
 }
 
 impl Guard {
-    pub(crate) fn new(claim: Claim, (fence, until): (Fence, Tick), lease: Duration) -> Self {
-        let standing = Lock::new(Standing { until, loss: None });
-        Self { claim: AsyncLock::new(claim), fence, standing, margin: lease / 60 }
+    /// The name of the lock.
+    pub fn name(&self) -> &Name {
+        &self.name
     }
 
     /// Above the fence of every holder before. Give it along with every write.
@@ -106,8 +113,8 @@ impl Guard {
     /// For how long the lock is certainly ours, if nothing is heard of its site any more. It moves
     /// on by itself; none is left if the lock is lost.
     pub fn valid_for(&self) -> Duration {
-        self.take_news();
-        Duration::from_nanos(self.standing().until.0.saturating_sub(clock::now().0))
+        let until = self.held.client.valid_until(&self.held.call);
+        until.map_or(Duration::ZERO, |until| until.since(clock::now()))
     }
 
     /// Whether it is certainly ours at this moment.
@@ -115,74 +122,64 @@ impl Guard {
         !self.valid_for().is_zero()
     }
 
-    /// Waits until the lock is lost, or will be in a sixtieth of a lease because nothing is heard
-    /// of its site. It may be called again and again, and dropped at any time.
+    /// Signals the loss by so much before the lock may be another's, if nothing is heard of its
+    /// site; a sixtieth of a lease unless this says more. A quarter of a lease is the most. If less
+    /// than that is left now, the lock is lost at once.
+    pub fn set_margin(&self, margin: Duration) {
+        self.held.client.set_margin(&self.held.call, margin);
+    }
+
+    /// Waits until the lock is lost: it was broken, or its site was not heard of in time. It fires
+    /// by the [margin](Self::set_margin) before the lock may be another's.
+    ///
+    /// Any number of tasks may wait, and all hear the same reason. Once a lock is lost it stays so,
+    /// even if [some time](Self::valid_for) is left to stop in.
     pub async fn lost(&self) -> CallerLoss {
-        let mut claim = self.claim.lock().await;
-        let Ok(mut alarm) = Alarm::new() else { return CallerLoss::Unheard };
+        let lost = |progress: &Progress| match progress {
+            Progress::Lost(loss) => Some(loss.clone()),
+            Progress::Stopped => Some(CallerLoss::Unheard),
+            _ => None,
+        };
+        self.held.call.until(lost).await
+    }
+
+    /// Waits until the lock is ours for no longer than `left`, also if the machine sleeps
+    /// meanwhile.
+    pub async fn nears_end(&self, left: Duration) {
+        let Ok(mut alarm) = Alarm::new() else { return };
         loop {
-            let until = self.standing().until.0;
-            let margin = u64::try_from(self.margin.as_nanos()).unwrap_or(u64::MAX);
-            let signal = Tick(until.saturating_sub(margin));
-            if claim.over || alarm.set(signal).is_err() || signal <= clock::now() {
-                return CallerLoss::Unheard;
+            let wait = self.valid_for().saturating_sub(left);
+            if wait.is_zero() || alarm.set(clock::now() + wait).is_err() {
+                return;
             }
-            tokio::select! {
-                told = claim.told() => if let Some(loss) = self.note(told) { return loss },
-                _ = alarm.ring() => {}
+            if alarm.ring().await.is_err() {
+                return;
             }
         }
     }
 
-    /// Releases the lock, and waits until its site has taken that in, or would have ended the grant
-    /// by itself: the process may end then. Dropping the guard releases the lock too, without
-    /// waiting.
+    /// Releases the lock, and waits until its site has taken that in, or has ended the grant by
+    /// itself. Dropping the guard releases the lock too, without waiting.
     ///
     /// # Errors
     ///
     /// [`Error::Lost`] if the lock was not ours to the end: another may have held it meanwhile.
-    pub async fn release(self) -> Result<(), Error> {
-        let left = self.valid_for();
-        if left.is_zero() {
-            let loss = self.standing().loss.take();
-            return Err(Error::Lost(loss.unwrap_or(CallerLoss::Unheard)));
+    pub async fn release(mut self) -> Result<(), Error> {
+        if !self.is_valid() {
+            return Err(Error::Lost(self.held.call.loss().unwrap_or(CallerLoss::Unheard)));
         }
-        let claim = self.claim.into_inner();
-        let backend = claim.backend.clone();
-        drop(claim);
-        backend.heard(left).await;
+        self.held.client.leave(&self.held.call);
+        self.held.left = true;
+        let left = |progress: &Progress| {
+            matches!(progress, Progress::Left | Progress::Stopped).then_some(())
+        };
+        self.held.call.until(left).await;
         Ok(())
     }
+}
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().expect("nobody panics with it")
-    }
-
-    /// Takes in what has been told meanwhile, without waiting.
-    fn take_news(&self) {
-        if let Ok(mut claim) = self.claim.try_lock() {
-            while let Ok(told) = claim.told.try_recv() {
-                claim.over |= matches!(told, Told::Lost(_) | Told::Denied(_));
-                self.note(Some(told));
-            }
-        }
-    }
-
-    /// Notes what was told; the loss, if it was one.
-    fn note(&self, told: Option<Told>) -> Option<CallerLoss> {
-        let mut standing = self.standing();
-        match told {
-            Some(Told::Extended(later)) => {
-                standing.until = later.max(standing.until);
-                None
-            }
-            Some(Told::Broken(_, reason)) => Some(CallerLoss::Told(Loss::Broken(reason))),
-            Some(Told::Lost(loss)) => {
-                *standing = Standing { until: Tick::ZERO, loss: Some(loss.clone()) };
-                Some(loss)
-            }
-            Some(Told::Granted(..) | Told::Denied(_)) => None,
-            None => Some(CallerLoss::Unheard),
-        }
+impl AsRef<Guard> for Guard {
+    fn as_ref(&self) -> &Guard {
+        self
     }
 }

@@ -20,32 +20,39 @@
 //! asleep does not know it: give [`Guard::fence`] along with every write, and let what you protect
 //! refuse a lower one than it has seen.
 
-mod backend;
+pub mod blocking;
+mod call;
+mod client;
 mod cluster;
+mod dial;
+mod election;
+#[cfg(feature = "embedded")]
+mod embedded;
 mod error;
 mod group;
 mod guard;
 mod mutex;
 mod options;
 mod pool;
-mod remote;
 mod role;
 mod rwlock;
 
 pub use cluster::{Cluster, Gathered};
-pub use error::Error;
+pub use election::{Election, Leader, Leadership, Observer};
+pub use error::{Error, Holder};
 pub use group::{GroupGuard, GroupLock};
 pub use guard::Guard;
 pub use mutex::Mutex;
 pub use options::Options;
 pub use pool::{Pool, UnitsGuard};
 pub use quorate_net::tls::TlsConfig;
-pub use quorate_server::SiteConfig;
+#[cfg(feature = "embedded")]
+pub use quorate_server::{Server, ServerError, SiteConfig};
 pub use quorate_session::client::CallerLoss as Lost;
 pub use quorate_session::{
-    Access, Answer, CallView, Card, Denial, EtaView, Fence, Got, Group, Groups, Kind, Name,
-    PeerReport, Question, ResourceView, Role, SiteId, SiteReport, Stamp, Standing, Ticket, Units,
-    Want, explain,
+    Access, Answer, CallId, CallView, Card, ClaimId, Denial, Epoch, EtaView, Fence, Got, Group,
+    Groups, Kind, Loss, Name, PeerReport, Question, RequestView, ResourceView, Role, SiteError,
+    SiteId, SiteReport, Stamp, Standing, Ticket, Units, Want, Why, explain,
 };
 pub use role::RoleGuard;
 pub use rwlock::RwLock;

@@ -23,7 +23,7 @@ impl Options {
         Self {
             addresses: addresses.into_iter().map(Into::into).collect(),
             tls: None,
-            card: Card::default(),
+            card: card_of_this_process(),
             patience: Duration::from_secs(5),
         }
     }
@@ -54,4 +54,13 @@ impl Options {
     pub async fn connect(self) -> Result<Cluster, Error> {
         Cluster::with(self).await
     }
+}
+
+/// Who we are, for people that wait: the user, the machine and the process.
+pub(crate) fn card_of_this_process() -> Card {
+    let user = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let user = user.filter(|user| !user.is_empty());
+    let owner = user.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()));
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    Card { owner: owner.into(), host: host.into(), pid: std::process::id(), purpose: "".into() }
 }

@@ -140,6 +140,12 @@ impl Deref for UnitsGuard {
     }
 }
 
+impl AsRef<Guard> for UnitsGuard {
+    fn as_ref(&self) -> &Guard {
+        &self.guard
+    }
+}
+
 impl From<UnitsGuard> for Guard {
     fn from(units: UnitsGuard) -> Self {
         units.guard

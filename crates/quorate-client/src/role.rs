@@ -153,6 +153,12 @@ impl Deref for RoleGuard {
     }
 }
 
+impl AsRef<Guard> for RoleGuard {
+    fn as_ref(&self) -> &Guard {
+        &self.guard
+    }
+}
+
 impl From<RoleGuard> for Guard {
     fn from(member: RoleGuard) -> Self {
         member.guard

@@ -32,7 +32,7 @@ async fn a_lock_passes_between_tcp_and_unix_clients() {
     let two = Cluster::connect(unix).await.unwrap();
     let first = one.mutex("deploy").unwrap().lock().await.unwrap();
     let busy = two.mutex("deploy").unwrap().try_lock().await;
-    assert!(matches!(busy, Err(Error::Denied(Denial::Busy))), "{busy:?}");
+    assert!(busy.as_ref().is_err_and(Error::is_busy), "{busy:?}");
     let late = two.mutex("deploy").unwrap().lock_within(Duration::from_millis(50)).await;
     assert!(matches!(late, Err(Error::Denied(Denial::TimedOut))), "{late:?}");
     let fence = first.fence();
@@ -68,8 +68,6 @@ async fn a_release_that_was_heard_outlives_its_process() {
     let (servers, _) = start(folder.path());
     let one = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
     assert_eq!((one.lease(), one.sites().count()), (Duration::from_millis(600), 3));
-    drop(one.mutex("backup").unwrap().lock().await.unwrap());
-    assert!(one.heard(Duration::from_secs(5)).await);
     let guard = one.mutex("deploy").unwrap().lock().await.unwrap();
     guard.release().await.unwrap();
     drop(one);
@@ -138,7 +136,7 @@ async fn a_cluster_in_memory_behaves_like_any_other() {
     let sites = Cluster::in_memory(3).unwrap();
     let guard = sites[0].mutex("deploy").unwrap().lock().await.unwrap();
     let denied = sites[1].mutex("deploy").unwrap().try_lock().await.unwrap_err();
-    assert!(matches!(denied, Error::Denied(Denial::Busy)), "{denied}");
+    assert!(denied.is_busy(), "{denied}");
     let first = guard.fence();
     guard.release().await.unwrap();
     let next = sites[2].mutex("deploy").unwrap().lock().await.unwrap();
@@ -180,7 +178,7 @@ async fn units_of_a_pool_are_shared_and_numbered() {
     let late = pool(2).acquire_within(2, Duration::from_millis(50)).await.unwrap_err();
     assert!(matches!(late, Error::Denied(Denial::TimedOut)), "{late}");
     let busy = pool(2).try_acquire(2).await.unwrap_err();
-    assert!(matches!(busy, Error::Denied(Denial::Busy)), "{busy}");
+    assert!(busy.is_busy(), "{busy}");
     drop(pool(2).try_acquire(1).await.unwrap());
     first.release().await.unwrap();
     let third = pool(2).acquire(4).await.unwrap();
@@ -211,4 +209,168 @@ async fn a_site_in_this_process_counts_its_messages() {
     let (servers, _) = start(folder.path());
     let remote = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
     assert_eq!(remote.messages_sent(), None);
+}
+
+#[tokio::test]
+async fn no_grant_waits_for_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let sites: Vec<Cluster> =
+        servers.into_iter().map(|server| Cluster::of_server(server).unwrap()).collect();
+    let mut last = quorate::Fence(0);
+    for site in &sites {
+        // By now every site has agreed to a lease, and written so.
+        last = site.mutex("deploy").unwrap().lock().await.unwrap().fence();
+    }
+    let writes = || -> Vec<u64> {
+        sites.iter().filter_map(|site| site.server().map(Server::disk_writes)).collect()
+    };
+    let before = writes();
+    for turn in 1..200 {
+        let guard = sites[turn % 3].mutex("deploy").unwrap().lock().await.unwrap();
+        assert!(guard.fence() > last, "{} after {last}", guard.fence());
+        last = guard.fence();
+    }
+    assert_eq!(before, writes(), "no sync on the way to a grant");
+}
+
+#[tokio::test]
+async fn a_site_that_stops_tells_its_callers_and_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let mut sites = servers.into_iter().map(|server| Cluster::of_server(server).unwrap());
+    let (one, two) = (sites.next().unwrap(), sites.next().unwrap());
+    let held = one.mutex("deploy").unwrap().lock().await.unwrap();
+    let lock = two.mutex("deploy").unwrap();
+    let next = tokio::spawn(async move { lock.lock().await });
+    one.server().unwrap().stop().await;
+    assert_eq!(held.lost().await, quorate::Lost::Unheard);
+    assert!(!held.is_valid());
+    assert!(next.await.unwrap().unwrap().fence() > held.fence());
+    let error = one.mutex("deploy").unwrap().lock().await.unwrap_err();
+    assert!(matches!(error, Error::Stopped(_)), "{error}");
+}
+
+#[tokio::test]
+async fn all_tasks_that_wait_hear_why_a_lock_is_lost() {
+    let sites = Cluster::in_memory(3).unwrap();
+    let guard = sites[0].mutex("deploy").unwrap().lock().await.unwrap();
+    let guard = std::sync::Arc::new(guard);
+    let waiters: Vec<_> = (0..3)
+        .map(|_| {
+            let guard = std::sync::Arc::clone(&guard);
+            tokio::spawn(async move { guard.lost().await.to_string() })
+        })
+        .collect();
+    sites[1].break_grant("deploy".parse().unwrap(), guard.fence(), "it hangs");
+    for waiter in waiters {
+        assert_eq!(waiter.await.unwrap(), "it was broken: it hangs");
+    }
+    assert_eq!(guard.lost().await.to_string(), "it was broken: it hangs", "who asks later, too");
+}
+
+#[tokio::test]
+async fn a_guard_keeps_its_cluster_alive() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let cluster = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
+    let guard = cluster.mutex("deploy").unwrap().lock().await.unwrap();
+    let lease = cluster.lease();
+    drop(cluster);
+    let lost = tokio::time::timeout(2 * lease, guard.lost()).await;
+    assert!(lost.is_err() && guard.is_valid(), "it is extended for two leases");
+}
+
+/// A program that drops its guard last, with a runtime of one thread that never runs again.
+#[test]
+fn a_guard_that_is_dropped_when_nothing_runs_any_more_is_heard() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let address = servers[0].address().unwrap().to_string();
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let idle = runtime();
+    let guard = idle.block_on(async {
+        let cluster = Cluster::connect(address.clone()).await.unwrap();
+        cluster.mutex("deploy").unwrap().lock().await.unwrap()
+    });
+    drop(guard); // `idle` does nothing meanwhile
+    runtime().block_on(async {
+        let other = Cluster::connect(address).await.unwrap();
+        let lock = other.mutex("deploy").unwrap();
+        let within = lock.lock_within(other.lease() / 4).await;
+        assert!(within.is_ok(), "it was free before its lease was over: {within:?}");
+    });
+}
+
+#[tokio::test]
+async fn who_does_not_wait_hears_who_holds_it() {
+    let sites = Cluster::in_memory(3).unwrap();
+    let _held = sites[0].mutex("deploy").unwrap().lock().await.unwrap();
+    let error = sites[1].mutex("deploy").unwrap().try_lock().await.unwrap_err();
+    let Error::Busy(holders) = &error else { panic!("{error}") };
+    assert_eq!(holders.len(), 1);
+    assert_eq!((holders[0].card.pid, holders[0].site.index()), (std::process::id(), 0));
+    assert!(!holders[0].card.owner.is_empty() && !holders[0].card.host.is_empty(), "{error}");
+}
+
+#[tokio::test]
+async fn an_election_has_one_leader_and_is_observed() {
+    let sites = Cluster::in_memory(3).unwrap();
+    let election = |site: usize| sites[site].election("scheduler").unwrap();
+    let mut observer = election(2).observe();
+    assert_eq!(observer.next().await, None, "nobody leads yet");
+    let first = election(0).campaign("one:9000").await.unwrap();
+    assert_eq!(observer.next().await.unwrap().value(), "one:9000");
+    let late = election(1).campaign_within("two:9000", Duration::from_millis(20)).await;
+    assert!(late.unwrap_err().is_timeout());
+    let candidate = election(1);
+    let second = tokio::spawn(async move { candidate.campaign("two:9000").await });
+    let fence = first.fence();
+    first.resign().await.unwrap();
+    let second = second.await.unwrap().unwrap();
+    assert!(second.fence() > fence);
+    assert_eq!(election(0).leader().await.unwrap().unwrap().value(), "two:9000");
+    let long = "x".repeat(quorate::Election::VALUE_MAX + 1);
+    let error = election(0).campaign(&long).await.unwrap_err();
+    assert_eq!(error.to_string(), "a value of 1025 bytes is too long; take 1024 at most");
+}
+
+#[test]
+fn a_program_without_a_runtime_holds_locks_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let connect = |site: usize| {
+        let address = servers[site].address().unwrap().to_string();
+        quorate::blocking::Cluster::connect(address).unwrap()
+    };
+    let (one, two) = (connect(0), connect(1));
+    let guard = one.mutex("deploy").unwrap().lock().unwrap();
+    assert!(two.mutex("deploy").unwrap().try_lock().unwrap_err().is_busy());
+    let fence = guard.fence();
+    let lock = two.mutex("deploy").unwrap();
+    let next = std::thread::spawn(move || lock.lock().unwrap().fence());
+    guard.release().unwrap();
+    assert!(next.join().unwrap() > fence);
+    let units = one.pool("gpu", 4).unwrap().acquire(3).unwrap();
+    assert!(two.pool("gpu", 4).unwrap().try_acquire(2).unwrap_err().is_busy());
+    drop(units);
+    let groups = one.group("warehouse").unwrap().enter_any(&["v1", "v2"]).unwrap();
+    assert_eq!(groups.group(), "v1");
+}
+
+#[test]
+fn who_waits_is_told_when_the_runtime_of_its_client_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let (servers, _) = start(folder.path());
+    let address = servers[0].address().unwrap().to_string();
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (first, second) = (runtime(), runtime());
+    let cluster = first.block_on(Cluster::connect(address)).unwrap();
+    let held = first.block_on(cluster.mutex("deploy").unwrap().lock()).unwrap();
+    drop(first);
+    second.block_on(async {
+        let error = cluster.mutex("deploy").unwrap().lock().await.unwrap_err();
+        assert!(matches!(error, Error::Stopped(_)), "{error}");
+        assert_eq!(held.lost().await, quorate::Lost::Unheard);
+    });
 }

@@ -16,8 +16,9 @@ pub enum Basis {
     Permissions(SiteSet),
     /// One site's word about this request, for as long as it tells.
     Word(SiteId, Ticket),
-    /// Leases of the protocol's own, which end then.
-    Until(Tick),
+    /// Leases of the protocol's own, which end then, or with our session at this site if that is
+    /// earlier: then it forgets us.
+    Until(Tick, Option<SiteId>),
 }
 
 /// One resource as one site sees it.

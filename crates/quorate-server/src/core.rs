@@ -14,7 +14,7 @@ use quorate_net::link::Line;
 use quorate_session::client::ClientId;
 use quorate_session::session::Packet;
 use quorate_session::{Name, SiteId, Tick};
-use quorate_site::gate::{Host, HostEffect, HostInput};
+use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
 use quorate_site::token::Regeneration;
 use quorate_site::{Audit, Effect, Input, Said};
 use quorate_wire::ClientWord;
@@ -22,10 +22,9 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::callers::Callers;
 use crate::disk::{Write, Written};
 use crate::lines::{Far, Lines};
-use crate::local::Order;
+use crate::local::{LocalClient, Locals};
 
 /// What sites say to each other on a connection, one after another.
 pub(crate) type SiteWord = Packet<Said>;
@@ -38,9 +37,9 @@ pub(crate) enum Event {
     PeerSaid(SiteId, u64, Vec<SiteWord>),
     PeerDown(SiteId, u64),
     ClientUp(ClientId, u64, Line),
+    LocalUp(ClientId, u64, Arc<dyn LocalClient>),
     ClientSaid(ClientId, u64, Vec<ClientWord>),
     ClientDown(ClientId, u64),
-    Local(Order),
     Saved(Result<Written, String>),
     Stop(oneshot::Sender<()>),
 }
@@ -49,17 +48,17 @@ pub(crate) enum Event {
 /// slip onto the next one: sessions count on what is said on each.
 #[derive(Debug)]
 struct Held {
-    effect: HostEffect,
+    effect: GatewayEffect,
     line: Option<u64>,
 }
 
 /// A site and everything it has to do with.
 #[derive(Debug)]
 pub(crate) struct Core {
-    host: Host,
+    site: SiteWithClients,
     events: UnboundedReceiver<Event>,
     lines: Lines,
-    callers: Callers,
+    locals: Locals,
     disk: Sender<Write>,
     /// How much the disk was given to write, and how much of that is written.
     to_write: u64,
@@ -85,7 +84,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 impl Core {
     pub(crate) fn new(
-        host: Host,
+        site: SiteWithClients,
         events: UnboundedReceiver<Event>,
         disk: Sender<Write>,
         alarm: Alarm,
@@ -93,10 +92,10 @@ impl Core {
         sent: Arc<AtomicU64>,
     ) -> Self {
         Self {
-            host,
+            site,
             events,
             lines: Lines::new(patience),
-            callers: Callers::default(),
+            locals: Locals::default(),
             disk,
             to_write: 0,
             written: 0,
@@ -135,12 +134,10 @@ impl Core {
                     return;
                 }
             }
-            self.sent.store(self.host.site().messages_sent(), Ordering::Relaxed);
+            self.sent.store(self.site.site().messages_sent(), Ordering::Relaxed);
             self.write().await;
         }
-        for call in self.callers.dismiss_all() {
-            self.step(HostInput::Site(Input::Leave(call)));
-        }
+        self.dismiss_locals();
         self.lines.finish(FAREWELL).await;
         if let Some(done) = stop {
             let _ = done.send(()); // whoever asked may be gone
@@ -162,7 +159,7 @@ impl Core {
         if self.sweep <= now {
             self.sweep = self.lines.end_silences(now);
         }
-        self.step(HostInput::Site(Input::Time));
+        self.step(GatewayInput::Site(Input::Time));
     }
 
     /// Handles one event; false if the site cannot go on.
@@ -170,36 +167,34 @@ impl Core {
         match event {
             Event::PeerUp(site, number, line) => {
                 self.lines.open(Far::Site(site), number, line);
-                self.step(HostInput::Site(Input::Up(site)));
+                self.step(GatewayInput::Site(Input::Up(site)));
             }
             Event::PeerSaid(site, number, words) => {
                 if self.lines.hear(Far::Site(site), number, clock::now()) {
                     for word in words {
-                        self.step(HostInput::Site(Input::Packet(site, word)));
+                        self.step(GatewayInput::Site(Input::Packet(site, word)));
                     }
                 }
             }
             Event::PeerDown(site, number) => {
                 if self.lines.close(Far::Site(site), number) {
-                    self.step(HostInput::Site(Input::Down(site)));
+                    self.step(GatewayInput::Site(Input::Down(site)));
                 }
             }
             Event::ClientUp(id, number, line) => self.lines.open(Far::Client(id), number, line),
+            Event::LocalUp(id, number, client) => self.locals.open(id, number, client),
             Event::ClientSaid(id, number, words) => {
-                if self.lines.hear(Far::Client(id), number, clock::now()) {
+                let is_local = self.locals.number(id) == Some(number);
+                if is_local || self.lines.hear(Far::Client(id), number, clock::now()) {
                     for word in words {
-                        self.step(HostInput::Client(id, word));
+                        self.step(GatewayInput::Client(id, word));
                     }
                 }
             }
             Event::ClientDown(id, number) => {
-                if self.lines.close(Far::Client(id), number) {
-                    self.step(HostInput::Down(id));
+                if self.locals.close(id, number) || self.lines.close(Far::Client(id), number) {
+                    self.step(GatewayInput::Down(id));
                 }
-            }
-            Event::Local(order) => {
-                let input = self.callers.on_order(order);
-                self.step(HostInput::Site(input));
             }
             Event::Saved(Ok(written)) => self.on_saved(written),
             Event::Saved(Err(error)) => {
@@ -211,15 +206,15 @@ impl Core {
         true
     }
 
-    fn step(&mut self, input: HostInput) {
-        let effects = self.host.step(clock::now(), input);
+    fn step(&mut self, input: GatewayInput) {
+        let effects = self.site.step(clock::now(), input);
         for effect in effects {
             self.do_in_turn(effect);
         }
     }
 
     /// Does what is asked for now, or when the disk is done with what stands before it.
-    fn do_in_turn(&mut self, effect: HostEffect) {
+    fn do_in_turn(&mut self, effect: GatewayEffect) {
         if self.barrier.is_some() {
             let line = self.line_of(&effect);
             self.held.push_back(Held { effect, line });
@@ -241,41 +236,55 @@ impl Core {
             }
         }
         if let Some(disk) = disk {
-            self.step(HostInput::Site(Input::Saved(disk)));
+            self.step(GatewayInput::Site(Input::Saved(disk)));
         }
     }
 
     /// The connection on which something is to be said.
-    fn line_of(&self, effect: &HostEffect) -> Option<u64> {
+    fn line_of(&self, effect: &GatewayEffect) -> Option<u64> {
         match effect {
-            HostEffect::Client(id, _) => self.lines.number(Far::Client(*id)),
-            HostEffect::Site(Effect::Packet(to, _)) => self.lines.number(Far::Site(*to)),
-            HostEffect::Site(_) => None,
+            GatewayEffect::Client(id, _) => {
+                self.locals.number(*id).or_else(|| self.lines.number(Far::Client(*id)))
+            }
+            GatewayEffect::Site(Effect::Packet(to, _)) => self.lines.number(Far::Site(*to)),
+            GatewayEffect::Site(_) => None,
         }
     }
 
-    fn carry_out(&mut self, effect: HostEffect) {
+    fn carry_out(&mut self, effect: GatewayEffect) {
         match effect {
-            HostEffect::Client(id, packet) => self.lines.say(Far::Client(id), &packet),
-            HostEffect::Site(Effect::Packet(to, packet)) => {
+            GatewayEffect::Client(id, packet) => {
+                if let Some(packet) = self.locals.say(id, packet) {
+                    self.lines.say(Far::Client(id), &packet);
+                }
+            }
+            GatewayEffect::Site(Effect::Packet(to, packet)) => {
                 self.lines.say(Far::Site(to), &packet);
             }
-            HostEffect::Site(Effect::Persist(disk)) => {
+            GatewayEffect::Site(Effect::Persist(disk)) => {
                 self.write_disk(Write::Site(disk));
                 self.barrier = Some(self.to_write);
             }
-            HostEffect::Site(Effect::Keep(name, durable)) => {
+            GatewayEffect::Site(Effect::Keep(name, durable)) => {
                 self.write_disk(Write::Token(name, durable));
                 self.barrier = Some(self.to_write);
             }
-            HostEffect::Site(Effect::Save(disk)) => self.write_disk(Write::Site(disk)),
-            HostEffect::Site(Effect::Wake(_)) => {} // asked for before each wait
-            HostEffect::Site(Effect::Audit(audit)) => log_audit(&audit),
-            HostEffect::Site(Effect::Regenerated(name, what)) => log_token(&name, &what),
-            HostEffect::Site(Effect::Note(about, what)) => {
+            GatewayEffect::Site(Effect::Save(disk)) => self.write_disk(Write::Site(disk)),
+            GatewayEffect::Site(Effect::Audit(audit)) => log_audit(&audit),
+            GatewayEffect::Site(Effect::Regenerated(name, what)) => log_token(&name, &what),
+            GatewayEffect::Site(Effect::Note(about, what)) => {
                 tracing::debug!(site = %about, "{what}");
             }
-            HostEffect::Site(effect) => self.callers.tell(effect),
+            // When to wake is asked for before each wait; the rest is told through clients.
+            GatewayEffect::Site(_) => {}
+        }
+    }
+
+    /// Lets the clients in this process give back what they hold, before the site stops.
+    fn dismiss_locals(&mut self) {
+        self.locals.stop();
+        while let Ok(event) = self.events.try_recv() {
+            self.on_event(event);
         }
     }
 
@@ -285,7 +294,7 @@ impl Core {
     }
 
     fn set_alarm(&mut self) {
-        let deadline = self.host.deadline().map_or(self.sweep, |when| when.min(self.sweep));
+        let deadline = self.site.deadline().map_or(self.sweep, |when| when.min(self.sweep));
         if self.wake != Some(deadline) {
             self.alarm.set(deadline).expect("a timer can be set");
             self.wake = Some(deadline);

@@ -1,6 +1,5 @@
 //! The driver of a site: sockets, TLS, disk, clock. Everything that decides is in `quorate-site`.
 
-mod callers;
 pub mod certificates;
 mod config;
 mod core;
@@ -13,5 +12,5 @@ mod server;
 
 pub use config::SiteConfig;
 pub use error::ServerError;
-pub use local::{Local, Reply};
+pub use local::{LocalClient, LocalLink};
 pub use server::Server;

@@ -1,73 +1,105 @@
-//! Callers in this process.
+//! Clients in the site's own process. They say and hear the same packets as those on a socket; the
+//! packets are handed over, not written.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use quorate_session::client::{Told, Wish};
-use quorate_session::{Answer, AskId, Break, CallId, Question, SiteId};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use quorate_session::client::{ClientId, ClientMessage};
+use quorate_session::session::Packet;
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::core::Event;
 
-/// A way to the site for callers in this process; cheap to copy.
-#[derive(Clone, Debug)]
-pub struct Local {
-    events: UnboundedSender<Event>,
-    made: Arc<AtomicU64>,
+/// What a client in this process does with what its site says. It is called in the site's task.
+pub trait LocalClient: fmt::Debug + Send + Sync {
+    /// The site says this.
+    fn on_packet(&self, packet: Packet<ClientMessage>);
+    /// The site stops; what the client says during this call is still taken in.
+    fn on_stop(&self);
 }
 
-/// What is asked of a site by a caller in this process.
+/// The connection of a client in this process to its site. Dropping it closes it.
 #[derive(Debug)]
-pub(crate) enum Order {
-    Claim(CallId, Wish, UnboundedSender<Told>),
-    Leave(CallId),
-    Ask(AskId, Question, UnboundedSender<Reply>),
-    Break(Break),
+pub struct LocalLink {
+    events: UnboundedSender<Event>,
+    id: ClientId,
+    number: u64,
 }
 
-/// What comes of a question.
-#[derive(Clone, Debug)]
-pub enum Reply {
-    /// It went to these sites.
-    Asked(Vec<SiteId>),
-    /// One of them says this.
-    Answer(SiteId, Answer),
+impl LocalLink {
+    pub(crate) fn open(
+        events: UnboundedSender<Event>,
+        (id, number): (ClientId, u64),
+        client: Arc<dyn LocalClient>,
+    ) -> Self {
+        drop(events.send(Event::LocalUp(id, number, client))); // a site that has stopped is silent
+        Self { events, id, number }
+    }
+
+    /// Says something to the site, and forgets it if that has stopped.
+    pub fn send(&self, packet: Packet<ClientMessage>) {
+        drop(self.events.send(Event::ClientSaid(self.id, self.number, vec![packet])));
+    }
 }
 
-impl Local {
-    pub(crate) fn new(events: UnboundedSender<Event>) -> Self {
-        Self { events, made: Arc::default() }
+impl Drop for LocalLink {
+    fn drop(&mut self) {
+        drop(self.events.send(Event::ClientDown(self.id, self.number)));
+    }
+}
+
+/// The clients in this process. Their connections are numbered as those of sockets are.
+#[derive(Debug, Default)]
+pub(crate) struct Locals {
+    all: BTreeMap<ClientId, (u64, Arc<dyn LocalClient>)>,
+}
+
+impl Locals {
+    pub(crate) fn open(&mut self, id: ClientId, number: u64, client: Arc<dyn LocalClient>) {
+        self.all.insert(id, (number, client));
     }
 
-    /// Claims something. What becomes of it arrives at the receiver; the site has stopped when
-    /// that ends without a word.
-    pub fn claim(&self, wish: Wish) -> (CallId, UnboundedReceiver<Told>) {
-        let call = CallId(self.made.fetch_add(1, Ordering::Relaxed));
-        let (sender, receiver) = unbounded_channel();
-        self.send(Order::Claim(call, wish, sender));
-        (call, receiver)
+    /// Forgets connection `number`; false if that is none of these.
+    pub(crate) fn close(&mut self, id: ClientId, number: u64) -> bool {
+        let is_present = self.number(id) == Some(number);
+        if is_present {
+            self.all.remove(&id);
+        }
+        is_present
     }
 
-    /// Leaves, or does not wait any longer.
-    pub fn leave(&self, call: CallId) {
-        self.send(Order::Leave(call));
+    /// The number of a client's connection.
+    pub(crate) fn number(&self, id: ClientId) -> Option<u64> {
+        self.all.get(&id).map(|(number, _)| *number)
     }
 
-    /// Asks something of all sites.
-    pub fn ask(&self, question: Question) -> UnboundedReceiver<Reply> {
-        let ask = AskId(self.made.fetch_add(1, Ordering::Relaxed));
-        let (sender, receiver) = unbounded_channel();
-        self.send(Order::Ask(ask, question, sender));
-        receiver
+    /// Hands a packet over; gives it back if the client is in another process.
+    pub(crate) fn say(
+        &self,
+        id: ClientId,
+        packet: Packet<ClientMessage>,
+    ) -> Option<Packet<ClientMessage>> {
+        match self.all.get(&id) {
+            Some((_, client)) => {
+                client.on_packet(packet);
+                None
+            }
+            None => Some(packet),
+        }
     }
 
-    /// Wants a grant to end that its holder does not release.
-    pub fn break_grant(&self, wish: Break) {
-        self.send(Order::Break(wish));
+    /// Tells all that the site stops.
+    pub(crate) fn stop(&self) {
+        for (_, client) in self.all.values() {
+            client.on_stop();
+        }
     }
+}
 
-    fn send(&self, order: Order) {
-        // A site that has stopped drops its end; the caller's receiver ends with it.
-        drop(self.events.send(Event::Local(order)));
+impl Drop for Locals {
+    /// A site that ends by itself tells them too.
+    fn drop(&mut self) {
+        self.stop();
     }
 }

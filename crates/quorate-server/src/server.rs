@@ -2,18 +2,21 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use quorate_net::clock::{self, Alarm};
 use quorate_net::tls::Tls;
 use quorate_session::SiteId;
+use quorate_session::client::ClientId;
+use quorate_session::session::Terms;
 use quorate_site::Effect;
-use quorate_site::gate::{Host, HostEffect};
+use quorate_site::client_gateway::{GatewayEffect, SiteWithClients};
 use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, UnixListener};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -22,21 +25,22 @@ use crate::ServerError;
 use crate::config::SiteConfig;
 use crate::core::{Core, Event};
 use crate::disk::{Store, Write};
-use crate::local::Local;
+use crate::local::{LocalClient, LocalLink};
 use crate::mesh::Mesh;
 
 /// A site that runs.
 #[derive(Debug)]
 pub struct Server {
     events: UnboundedSender<Event>,
-    local: Local,
+    terms: Terms,
+    numbers: Arc<AtomicU64>,
+    runtime: Option<Handle>,
     address: Option<SocketAddr>,
     writes: Arc<AtomicU64>,
     sent: Arc<AtomicU64>,
-    lease: Duration,
     sites: usize,
     /// Its own, if it has one.
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Server {
@@ -86,8 +90,8 @@ impl Server {
         let name = format!("site {}", config.me());
         let run = move || run(site, &ready);
         let thread = thread::Builder::new().name(name).spawn(run).map_err(ServerError::System)?;
-        started.recv().expect("the thread says how it went")?;
-        server.thread = Some(thread);
+        let runtime = started.recv().expect("the thread says how it went")?;
+        (server.thread, server.runtime) = (Mutex::new(Some(thread)), Some(runtime));
         Ok(server)
     }
 
@@ -100,8 +104,9 @@ impl Server {
     /// As [`Server::start`].
     pub fn start_here(config: &SiteConfig) -> Result<Self, ServerError> {
         config.check()?;
-        let (server, site) = Self::prepare(config, Sockets::Tcp(listen(config)?))?;
+        let (mut server, site) = Self::prepare(config, Sockets::Tcp(listen(config)?))?;
         tokio::spawn(site.open()?.run());
+        server.runtime = Some(Handle::current());
         Ok(server)
     }
 
@@ -117,39 +122,52 @@ impl Server {
         };
         let problem = |why| ServerError::Disk(config.data.clone(), why);
         let past = store.read().map_err(problem)?;
-        let (host, effects) = Host::start(clock::now(), config.site_config()?, past);
+        let (host, effects) = SiteWithClients::start(clock::now(), config.site_config()?, past);
         for effect in &effects {
-            if let HostEffect::Site(Effect::Persist(disk)) = effect {
+            if let GatewayEffect::Site(Effect::Persist(disk)) = effect {
                 store.write(&[Write::Site(*disk)]).map_err(problem)?;
             }
         }
         let (events, inbox) = unbounded_channel();
+        let numbers = Arc::default();
         let mesh = Mesh {
             me: config.me(),
             addresses: config.sites.clone().into(),
             terms: config.terms()?,
             tls,
             events: events.clone(),
-            numbers: Arc::default(),
+            numbers: Arc::clone(&numbers),
         };
         let server = Self {
-            local: Local::new(events.clone()),
             events,
+            terms: config.terms()?,
+            numbers,
+            runtime: None,
             address,
             writes: store.writes(),
             sent: Arc::default(),
-            lease: config.terms()?.lease.length(),
             sites: config.sites.len(),
-            thread: None,
+            thread: Mutex::default(),
         };
         let (unix, sent) = (config.unix.clone(), Arc::clone(&server.sent));
         let (host, store) = (Box::new(host), Box::new(store));
         Ok((server, Unopened { mesh, sockets, unix, host, store, inbox, sent }))
     }
 
-    /// A way to the site for callers in this process.
-    pub fn local(&self) -> Local {
-        self.local.clone()
+    /// Connects a client in this process: what its site says is handed to `client`.
+    pub fn connect(&self, id: ClientId, client: Arc<dyn LocalClient>) -> LocalLink {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        LocalLink::open(self.events.clone(), (id, number), client)
+    }
+
+    /// What its sessions go by.
+    pub fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// The runtime it runs in.
+    pub fn runtime(&self) -> &Handle {
+        self.runtime.as_ref().expect("a site that was started runs")
     }
 
     /// Where it listens, unless it is one of a cluster [in memory](Self::start_in_memory).
@@ -170,7 +188,7 @@ impl Server {
 
     /// The length of a lease.
     pub fn lease(&self) -> Duration {
-        self.lease
+        self.terms.lease.length()
     }
 
     /// How many sites the cluster has.
@@ -183,13 +201,15 @@ impl Server {
         self.events.closed().await;
     }
 
-    /// Stops it, and waits until it has: what callers in this process hold is given back.
-    pub async fn stop(mut self) {
+    /// Stops it, and waits until it has: what callers in this process hold is given back, as if
+    /// they had released it. Whoever calls this has stopped what was done under those locks.
+    pub async fn stop(&self) {
         let (done, stopped) = oneshot::channel();
         if self.events.send(Event::Stop(done)).is_ok() {
             drop(stopped.await);
         }
-        if let Some(thread) = self.thread.take() {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
             drop(thread.join()); // it has nothing left to do
         }
     }
@@ -217,7 +237,7 @@ fn listen(config: &SiteConfig) -> Result<std::net::TcpListener, ServerError> {
 }
 
 /// The thread of a site.
-fn run(site: Unopened, ready: &std::sync::mpsc::Sender<Result<(), ServerError>>) {
+fn run(site: Unopened, ready: &std::sync::mpsc::Sender<Result<Handle, ServerError>>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
@@ -227,7 +247,7 @@ fn run(site: Unopened, ready: &std::sync::mpsc::Sender<Result<(), ServerError>>)
         match site.open() {
             Err(error) => drop(ready.send(Err(error))),
             Ok(core) => {
-                drop(ready.send(Ok(())));
+                drop(ready.send(Ok(Handle::current())));
                 core.run().await;
             }
         }
@@ -258,7 +278,7 @@ struct Unopened {
     mesh: Mesh,
     sockets: Sockets,
     unix: Option<std::path::PathBuf>,
-    host: Box<Host>,
+    host: Box<SiteWithClients>,
     store: Box<Store>,
     inbox: UnboundedReceiver<Event>,
     sent: Arc<AtomicU64>,

@@ -7,32 +7,34 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
-use crate::lock::Name;
-use crate::lock::{Kind, Units, Want};
-use crate::{Fence, Tick, Why};
+use crate::ids::Fence;
+use crate::lock::{Kind, Name, Units, Want, Why};
 
-/// One call of one caller at its site; the driver numbers them, and uses no number twice.
+/// One call of one caller, as its site numbers it. No number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallId(pub u64);
 
-impl CallId {
-    /// Calls made for clients in other processes have this bit; a driver does not use it.
-    pub const OF_CLIENTS: u64 = 1 << 63;
-}
-
 /// What a caller asks for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Claim {
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ClaimRequest {
     /// The resource.
     pub name: Name,
     /// What it wants of it; the resource's kind follows from that.
     pub want: Want,
     /// Who asks.
     pub card: Card,
-    /// Until when it waits, by the site's clock; for ever if nothing is said.
-    pub deadline: Option<Tick>,
+    /// For how long it waits, from when its site hears of it; for ever if nothing is said.
+    pub patience: Option<Duration>,
     /// Whether it does not wait for anybody: it is denied as soon as it would have to.
     pub hasty: bool,
+}
+
+impl ClaimRequest {
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let Card { owner, host, purpose, .. } = &self.card;
+        self.name.as_str().len() + owner.len() + host.len() + purpose.len() + self.want.bytes()
+    }
 }
 
 /// Who asks, for people: all of it is shown, none of it is relied on.

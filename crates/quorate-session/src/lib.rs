@@ -14,7 +14,7 @@ mod question;
 pub mod session;
 mod view;
 
-pub use claim::{Break, CallId, Card, Claim, Denial, Loss};
+pub use claim::{Break, CallId, Card, ClaimRequest, Denial, Loss};
 pub use error::SiteError;
 pub use ids::{ClaimId, Fence, SessionNo, Tick, Ticket};
 pub use lock::{

@@ -21,8 +21,6 @@ pub enum Question {
     List(String, u32),
     /// How are you?
     Sites,
-    /// Has my own site taken in all that I said before? Nobody else is asked.
-    Heard,
 }
 
 /// What one site says.

@@ -6,7 +6,9 @@ use quorate_protocol::token::{self, Regeneration};
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_session::session::Packet;
-use quorate_session::{Answer, AskId, Break, CallId, Claim, Denial, Got, Loss, Name, Question};
+use quorate_session::{
+    Answer, AskId, Break, CallId, ClaimRequest, Denial, Got, Loss, Name, Question,
+};
 
 use crate::disk::Disk;
 use crate::said::Said;
@@ -21,7 +23,7 @@ pub enum Input {
     /// The peer says this. Nothing said on an earlier connection comes after [`Input::Up`].
     Packet(SiteId, Packet<Said>),
     /// A caller wants something.
-    Claim(CallId, Claim),
+    Claim(CallId, ClaimRequest),
     /// A caller leaves, or does not wait any longer; one that is over already is left alone.
     Leave(CallId),
     /// Somebody wants a grant to end that its holder does not release.

@@ -4,10 +4,10 @@
 //! Start at [`Site`]: it joins the [`session`]s between sites, the table of resources and the
 //! callers of this site. [`registry`] is the one list of protocols. `docs/site.md` is its page.
 
+pub mod client_gateway;
 mod config;
 mod disk;
 mod effect;
-pub mod gate;
 pub mod registry;
 mod resource;
 mod said;
@@ -22,4 +22,4 @@ pub use disk::{Disk, Past, TOKENS_MAX};
 pub use effect::{Audit, Effect, Grant, Input};
 pub use quorate_protocol::{group, role, token};
 pub use said::Said;
-pub use site::Site;
+pub use site::{GrantState, Site};

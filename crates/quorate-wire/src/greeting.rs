@@ -9,7 +9,7 @@ use quorate_session::session::Badge;
 use serde::{Deserialize, Serialize};
 
 /// The version of this language. Two sites of different versions do not speak.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The first words of whoever opened a connection. Their form never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,11 +8,11 @@
 mod frame;
 mod greeting;
 
-use quorate_session::client::Parley;
+use quorate_session::client::ClientMessage;
 use quorate_session::session::Packet;
 
 pub use frame::{Decoder, MAX_FRAME, WireError, encode};
 pub use greeting::{Answer, Greeting, Refusal, VERSION, Who};
 
 /// What a client and its site say to each other.
-pub type ClientWord = Packet<Parley>;
+pub type ClientWord = Packet<ClientMessage>;

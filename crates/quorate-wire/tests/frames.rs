@@ -5,9 +5,9 @@
 mod net;
 
 use proptest::prelude::*;
-use quorate_session::client::{ClientId, Parley, Wish};
+use quorate_session::client::{ClientId, ClientMessage, ClientRequest, SiteReply};
 use quorate_session::session::{Badge, Frame, Packet, Seq};
-use quorate_session::{Card, Denial, Group, Question, Want};
+use quorate_session::{Card, ClaimRequest, Denial, Group, Question, Want};
 use quorate_site::Said;
 use quorate_wire::{
     Answer, ClientWord, Decoder, Greeting, MAX_FRAME, Refusal, VERSION, Who, WireError, encode,
@@ -46,12 +46,14 @@ fn site_words() -> Vec<SiteWord> {
 fn client_words() -> Vec<ClientWord> {
     let name: quorate_session::Name = "deploy/web".parse().unwrap();
     let card = Card { owner: "anna".into(), host: "h1".into(), pid: 7, purpose: "".into() };
-    let wish = Wish { name: name.clone(), want: Want::Mutex, card, patience: None, hasty: true };
+    let (want, patience) = (Want::Mutex, None);
+    let request = ClaimRequest { name: name.clone(), want, card, patience, hasty: true };
+    let denial = Denial::NoQuorum { answering: 1, sites: 5, needed: 3 };
     let said = [
-        Parley::Claim(1, wish),
-        Parley::Leave(1),
-        Parley::Ask(2, Question::Show(name)),
-        Parley::Denied(3, Denial::NoQuorum { answering: 1, sites: 5, needed: 3 }),
+        ClientMessage::Request(ClientRequest::Claim(1, request)),
+        ClientMessage::Request(ClientRequest::Leave(1)),
+        ClientMessage::Request(ClientRequest::Ask(2, Question::Show(name))),
+        ClientMessage::Reply(SiteReply::Denied(3, denial)),
     ];
     let frame = |payload| Frame { seq: Seq(1), received: Seq(0), payload };
     said.map(|payload| Packet::Up(quorate_protocol::SessionNo(4), frame(payload))).into()

@@ -2,6 +2,7 @@
 
 pub(crate) mod break_;
 pub(crate) mod cert;
+pub(crate) mod elect;
 pub(crate) mod explain;
 pub(crate) mod lock;
 pub(crate) mod ls;

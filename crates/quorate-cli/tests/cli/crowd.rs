@@ -54,7 +54,6 @@ async fn visit(address: String, history: Arc<Mutex<Vec<Event>>>) {
     assert!(guard.is_valid());
     history.lock().unwrap().push(Event::Leaves(fence));
     guard.release().await.unwrap();
-    assert!(cluster.heard(Duration::from_secs(20)).await);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod bench;
 mod crowd;
+mod elect;
 mod faults;
 mod groups;
 mod laboratory;

@@ -145,7 +145,9 @@ impl Sites {
     fn command(&self, site: usize, line: &str, more: &[&str]) -> Command {
         let mut command = Command::new(crate::PROGRAM);
         let mut words = line.split_whitespace();
-        command.args(words.next()).args(["--connect", &self.addresses[site - 1]]);
+        let depth = if line.starts_with("elect ") { 2 } else { 1 }; // of the subcommand
+        command.args(words.by_ref().take(depth));
+        command.args(["--connect", &self.addresses[site - 1]]);
         command.args(&self.tls).args(words).args(more);
         command
     }

@@ -92,7 +92,6 @@ fn a_crowd_never_has_more_units_than_there_are() {
                 tokio::task::yield_now().await;
                 out.fetch_sub(count, Ordering::SeqCst);
                 units.release().await.unwrap();
-                assert!(cluster.heard(std::time::Duration::from_secs(20)).await);
             }
         };
         let clients: Vec<_> = (0..60).map(|client| tokio::spawn(visit(client))).collect();

@@ -272,6 +272,14 @@ pub trait Leased {
         self.leased().believes_until()
     }
 
+    /// The captain on whose word somebody is inside: only while we have a session there.
+    fn follows(&self) -> Option<SiteId> {
+        match self.leased().inside.as_ref()?.via {
+            Via::Follower(captain) => Some(captain),
+            Via::Captain => None,
+        }
+    }
+
     /// Until when it must be remembered though nothing is going on: a token is here, or we vouch
     /// for one.
     fn kept_until(&self) -> Option<Tick> {

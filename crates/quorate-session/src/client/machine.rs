@@ -1,70 +1,66 @@
-//! The other end of the gate: a process with callers, pure.
+//! A client process, pure: its session at a site, and what each of its callers may believe.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::sync::Arc;
+use std::time::Duration;
 
 use quorate_quorum::SiteId;
 
-use super::{Parley, Wish};
-use crate::claim::Break;
-use crate::claim::{Denial, Loss};
+use super::grants::Grants;
+use super::{ClientMessage, ClientRequest, SiteReply};
+use crate::claim::{ClaimRequest, Denial, Loss};
 use crate::lock::Got;
-use crate::question::{Answer, Question};
-use crate::session::RelativeDeadline;
-use crate::session::{self, Durable, Event, Half, Packet, Roles, Sessions, Terms};
+use crate::question::Answer;
+use crate::session::{
+    self, Durable, Event, Half, Packet, RelativeDeadline, Roles, Rule, Sessions, Terms, between,
+};
 use crate::{Fence, Tick};
 
-/// Everything that can happen to a process with callers.
+/// Everything that can happen to a client process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum CallerInput {
-    /// A connection with the site is up. It takes the place of one that was.
+pub enum ClientInput {
+    /// A connection with a site is up. It takes the place of one that was.
     Up,
     /// The connection is gone.
     Down,
     /// The site says this.
-    Packet(Packet<Parley>),
+    Packet(Packet<ClientMessage>),
     /// A caller wants something; the driver numbers calls and questions, and uses no number twice.
-    Claim(u64, Wish),
-    /// A caller leaves, or does not wait any longer.
-    Leave(u64),
-    /// Somebody wants to know something of all sites.
-    Ask(u64, Question),
-    /// Somebody wants a grant to end.
-    Break(Break),
+    Request(ClientRequest),
+    /// The loss of this grant is to be signalled by so much before its end. A quarter of a lease is
+    /// the most: with more, a grant would be given up between two renewals.
+    Margin(u64, Duration),
+    /// The site has stopped for good: what is held is given back, and nothing waits any longer. A
+    /// grant that was lost before ends at its time.
+    Stop,
     /// Nothing but the time.
     Time,
 }
 
-/// Everything a process with callers asks of its driver, to be carried out in order.
+/// Everything a client process asks of its driver, to be carried out in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum CallerEffect {
-    /// Say this to the site.
-    Packet(Packet<Parley>),
-    /// The caller is inside; its grant is good until then at least.
-    Granted(u64, Fence, Got, Tick),
-    /// The grant is good until then at least.
-    Extended(u64, Tick),
-    /// The grant was broken, and ends then.
-    Broken(u64, Tick, Arc<str>),
-    /// The grant is over.
+pub enum ClientEffect {
+    /// Say this to the site, on the connection that is up; if it has just gone, to nobody.
+    Packet(Packet<ClientMessage>),
+    /// The caller is inside. Until when is told by [`ClientMachine::valid_until`].
+    Granted(u64, Fence, Got),
+    /// The grant is lost: its holder must stop by [`ClientMachine::valid_until`], at once if that
+    /// is nothing. Told once for each grant.
     Lost(u64, CallerLoss),
     /// The caller gets nothing.
     Denied(u64, Denial),
+    /// Nothing is left of the call of a caller that left, or will be when the lease is over at the
+    /// site.
+    Left(u64),
     /// The question went to these sites.
     Asked(u64, Vec<SiteId>),
-    /// What a site says.
+    /// A site answers.
     Answer(u64, SiteId, Answer),
-    /// There is a session at the site.
-    Open,
-    /// The session is over: all grants are lost, and what waits is asked for again in the next.
-    Closed,
-    /// Call again at this time; it replaces the time asked for before.
-    Wake(Tick),
 }
 
 /// Why a grant ended before its caller left.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CallerLoss {
     /// The site says so.
     Told(Loss),
@@ -81,38 +77,49 @@ impl fmt::Display for CallerLoss {
     }
 }
 
-/// A process with callers: its session at a site, and what each caller may believe.
+/// A client process: its session at a site, and what each of its callers may believe.
 ///
 /// Until when a grant is good is counted by this process's own clock: never longer than the site
 /// said, and never longer than the session here.
+///
+/// ```
+/// use quorate_session::client::{ClientEffect, ClientInput, ClientMachine};
+/// use quorate_session::session::{Packet, Terms};
+/// use quorate_session::Tick;
+///
+/// let mut client = ClientMachine::new(Tick::ZERO, Terms::default());
+/// let said = client.step(Tick(5), ClientInput::Up);
+/// assert!(matches!(said[..], [ClientEffect::Packet(Packet::Hello(_))]), "it asks for a session");
+/// assert_eq!(client.valid_until(1), None, "nobody is inside");
+/// ```
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub struct ClientMachine {
     now: Tick,
-    sessions: Sessions<Parley>,
-    calls: BTreeMap<u64, Call>,
-    /// Questions and wishes that could not be sent yet.
-    unsaid: Vec<Parley>,
-    out: Vec<CallerEffect>,
-    wake: Option<Tick>,
+    sessions: Sessions<ClientMessage>,
+    connected: bool,
+    waiting: BTreeMap<u64, Waiting>,
+    grants: Grants,
+    /// Those who left, and whose site has not acknowledged it.
+    leaving: BTreeSet<u64>,
+    /// What the stream has no room for yet; claims are looked up when they are sent.
+    unsent: VecDeque<ClientRequest>,
+    out: Vec<ClientEffect>,
 }
 
+/// A caller that waits.
 #[derive(Clone, Debug)]
-enum Call {
-    Waiting(Wish),
-    Inside {
-        /// The latest end the site has handed down, by our clock.
-        handed: Tick,
-        /// The latest end the caller was told of.
-        told: Tick,
-        steady: bool,
-    },
+struct Waiting {
+    request: ClaimRequest,
+    /// Until when it waits.
+    deadline: Option<Tick>,
 }
 
+/// The session layer names its peers. This is the site, whichever it is.
 fn site() -> SiteId {
     SiteId::new(1)
 }
 
-impl Caller {
+impl ClientMachine {
     /// A process without callers yet.
     pub fn new(now: Tick, terms: Terms) -> Self {
         let me = SiteId::new(0);
@@ -121,47 +128,53 @@ impl Caller {
         Self {
             now,
             sessions,
-            calls: BTreeMap::new(),
-            unsaid: Vec::new(),
+            connected: false,
+            waiting: BTreeMap::new(),
+            grants: Grants::default(),
+            leaving: BTreeSet::new(),
+            unsent: VecDeque::new(),
             out: Vec::new(),
-            wake: None,
         }
     }
 
     /// Handles what is due by `now`, then the input.
-    pub fn step(&mut self, now: Tick, input: CallerInput) -> Vec<CallerEffect> {
+    pub fn step(&mut self, now: Tick, input: ClientInput) -> Vec<ClientEffect> {
         self.now = now;
-        self.drive(session::Input::Time);
+        if self.sessions.deadline().is_some_and(|when| when <= now) {
+            self.drive(session::Input::Time);
+        }
         self.end_what_is_over();
         match input {
-            CallerInput::Time => {}
-            CallerInput::Up => self.drive(session::Input::Up(site())),
-            CallerInput::Down => self.drive(session::Input::Down(site())),
-            CallerInput::Packet(packet) => self.drive(session::Input::Packet(site(), packet)),
-            CallerInput::Claim(call, wish) => {
-                self.calls.insert(call, Call::Waiting(wish.clone()));
-                self.say(Parley::Claim(call, wish));
+            ClientInput::Time => {}
+            ClientInput::Up => {
+                self.connected = true;
+                self.drive(session::Input::Up(site()));
             }
-            CallerInput::Leave(call) => {
-                if self.calls.remove(&call).is_some() {
-                    self.say(Parley::Leave(call));
-                }
+            ClientInput::Down => {
+                self.connected = false;
+                self.drive(session::Input::Down(site()));
             }
-            CallerInput::Ask(ask, question) => self.say_or_keep(Parley::Ask(ask, question)),
-            CallerInput::Break(wish) => self.say_or_keep(Parley::Break(wish)),
+            ClientInput::Packet(packet) => self.drive(session::Input::Packet(site(), packet)),
+            ClientInput::Request(request) => self.on_request(request),
+            ClientInput::Margin(call, margin) => {
+                self.grants.set_margin(call, margin.min(self.lease() / 4));
+            }
+            ClientInput::Stop => self.stop(),
         }
-        self.extend_grants();
-        self.ask_to_be_woken();
+        self.end_what_is_over(); // what the input made due
+        self.send_what_fits();
         std::mem::take(&mut self.out)
     }
 
-    /// When [`Caller::step`] must be called at the latest.
+    /// When [`ClientMachine::step`] must be called at the latest.
     pub fn deadline(&self) -> Option<Tick> {
-        let inside = self.calls.values().filter_map(|call| match call {
-            Call::Inside { told, .. } => Some(*told),
-            Call::Waiting(_) => None,
-        });
-        inside.chain(self.sessions.deadline()).min()
+        let grants = self.grants.due(self.session_end());
+        grants.into_iter().chain(self.sessions.deadline()).min()
+    }
+
+    /// Until when the grant of `call` is good, as far as is known now; `None` if it is not inside.
+    pub fn valid_until(&self, call: u64) -> Option<Tick> {
+        Some(self.grants.end(call)?.min(self.session_end()))
     }
 
     /// Whether there is a session at the site.
@@ -169,172 +182,224 @@ impl Caller {
         self.sessions.at(site()).is_some()
     }
 
-    fn drive(&mut self, input: session::Input<Parley>) {
+    fn lease(&self) -> Duration {
+        self.sessions.terms().lease.length()
+    }
+
+    fn keep(&self, rule: Rule) -> bool {
+        self.sessions.terms().keep(rule)
+    }
+
+    /// By how much before the end of a grant its loss is signalled, unless the caller says more.
+    fn usual_margin(&self) -> Duration {
+        self.lease() / 60
+    }
+
+    /// No grant is good for longer than our session.
+    fn session_end(&self) -> Tick {
+        if !self.keep(Rule::ClientBeliefEndsWithSession) {
+            return Tick(u64::MAX);
+        }
+        self.sessions.at(site()).map_or(Tick::ZERO, |session| session.until)
+    }
+
+    fn drive(&mut self, input: session::Input<ClientMessage>) {
         let effects = self.sessions.step(self.now, input);
         self.absorb(effects);
     }
 
-    fn say(&mut self, parley: Parley) {
-        if !self.is_open() {
-            return; // claims are made again when there is a session
-        }
-        let bytes = parley.bytes();
-        let mut effects = Vec::new();
-        self.sessions.send((site(), Half::Arbiter), parley, bytes, &mut effects);
-        self.absorb(effects);
-    }
-
-    /// Says something now, or in the next session.
-    fn say_or_keep(&mut self, parley: Parley) {
-        if self.is_open() {
-            self.say(parley);
-        } else {
-            self.unsaid.push(parley);
-        }
-    }
-
-    fn absorb(&mut self, effects: Vec<session::Effect<Parley>>) {
+    fn absorb(&mut self, effects: Vec<session::Effect<ClientMessage>>) {
         for effect in effects {
             match effect {
-                session::Effect::Packet(_, packet) => self.out.push(CallerEffect::Packet(packet)),
-                session::Effect::Deliver(.., parley) => self.on_parley(parley),
+                session::Effect::Packet(_, packet) => self.out.push(ClientEffect::Packet(packet)),
+                session::Effect::Deliver(.., ClientMessage::Reply(reply)) => self.on_reply(reply),
                 session::Effect::Tell(Event::Open(..)) => self.on_open(),
-                session::Effect::Tell(Event::Lost(_)) => self.on_lost(),
+                session::Effect::Tell(Event::Lost(_)) => self.on_session_lost(),
                 _ => {}
             }
         }
     }
 
-    /// A new session: what waits is asked for, and what nobody could ask yet.
+    fn on_request(&mut self, request: ClientRequest) {
+        match request {
+            ClientRequest::Claim(call, request) => {
+                let deadline = request.patience.map(|patience| self.now + patience);
+                self.waiting.insert(call, Waiting { request: request.clone(), deadline });
+                if self.is_open() {
+                    self.unsent.push_back(ClientRequest::Claim(call, request));
+                }
+            }
+            ClientRequest::Leave(call) => self.leave(call),
+            request @ (ClientRequest::Ask(..) | ClientRequest::Break(_)) => {
+                self.unsent.push_back(request);
+            }
+        }
+    }
+
+    /// A caller leaves. If there is no session the site knows nothing of it, or soon will not.
+    fn leave(&mut self, call: u64) {
+        let known = self.waiting.remove(&call).is_some() | self.grants.remove(call).is_some();
+        if !known {
+            return self.out.push(ClientEffect::Left(call));
+        }
+        let forgets = !self.connected && !self.keep(Rule::LeaveIsKept);
+        if self.is_open() && !forgets {
+            self.leaving.insert(call);
+            self.unsent.push_back(ClientRequest::Leave(call));
+        } else {
+            self.out.push(ClientEffect::Left(call));
+        }
+    }
+
+    /// Sends what waits, as far as the stream has room for it.
+    fn send_what_fits(&mut self) {
+        while self.sessions.has_room(site())
+            && let Some(request) = self.unsent.pop_front()
+        {
+            let request = match request {
+                ClientRequest::Claim(call, request) => {
+                    let Some(waiting) = self.waiting.get(&call) else { continue }; // it left
+                    let left = waiting.deadline.map(|end| between(self.now, end));
+                    ClientRequest::Claim(call, ClaimRequest { patience: left, ..request })
+                }
+                request => request,
+            };
+            let message = ClientMessage::Request(request);
+            let (bytes, mut effects) = (message.bytes(), Vec::new());
+            self.sessions.send((site(), Half::Arbiter), message, bytes, &mut effects);
+            self.absorb(effects);
+        }
+    }
+
+    /// A new session: the claims that wait are made in it, before what could not be asked yet.
     fn on_open(&mut self) {
-        self.out.push(CallerEffect::Open);
-        let waiting = self.calls.iter().filter_map(|(&call, place)| match place {
-            Call::Waiting(wish) => Some(Parley::Claim(call, wish.clone())),
-            Call::Inside { .. } => None,
-        });
-        let claims: Vec<Parley> = waiting.collect();
-        let unsaid = std::mem::take(&mut self.unsaid);
-        for parley in claims.into_iter().chain(unsaid) {
-            self.say(parley);
+        let claims = self.waiting.iter();
+        let claims = claims.map(|(&call, one)| ClientRequest::Claim(call, one.request.clone()));
+        let claims: Vec<ClientRequest> = claims.collect();
+        for claim in claims.into_iter().rev() {
+            self.unsent.push_front(claim);
         }
     }
 
     /// The session is over by our clock: the site may give our grants to others from now on.
-    fn on_lost(&mut self) {
-        let inside = |call: &&Call| matches!(call, Call::Inside { .. });
-        let ids = self.calls.iter().filter(|(_, call)| inside(call)).map(|(&id, _)| id);
-        for id in ids.collect::<Vec<u64>>() {
-            self.calls.remove(&id);
-            self.out.push(CallerEffect::Lost(id, CallerLoss::Unheard));
+    fn on_session_lost(&mut self) {
+        if self.keep(Rule::ClientBeliefEndsWithSession) {
+            let live = std::mem::take(&mut self.grants).take_live();
+            let lost = |call| ClientEffect::Lost(call, CallerLoss::Unheard);
+            self.out.extend(live.into_iter().map(lost));
         }
-        self.out.push(CallerEffect::Closed);
+        self.out.extend(std::mem::take(&mut self.leaving).into_iter().map(ClientEffect::Left));
+        let outlasts = |request: &ClientRequest| {
+            matches!(request, ClientRequest::Ask(..) | ClientRequest::Break(_))
+        };
+        self.unsent.retain(outlasts);
     }
 
-    fn on_parley(&mut self, parley: Parley) {
-        match parley {
-            Parley::Granted(call, fence, got, down) => self.on_granted(call, (fence, got), down),
-            Parley::Valid(down) => self.on_valid(down),
-            Parley::Waning(call, down) => self.on_waning(call, down),
-            Parley::Steady(call) => {
-                if let Some(Call::Inside { steady, .. }) = self.calls.get_mut(&call) {
-                    *steady = true;
+    fn on_reply(&mut self, reply: SiteReply) {
+        match reply {
+            SiteReply::Granted(call, fence, got, end) => self.on_granted(call, (fence, got), end),
+            SiteReply::CommonDeadline(end) => {
+                if let Some(end) = self.by_our_clock(end) {
+                    self.grants.on_common(end);
                 }
             }
-            Parley::Broken(call, down, reason) => {
-                self.on_waning(call, down);
-                self.extend_grants();
-                if let Some(Call::Inside { told, .. }) = self.calls.get(&call) {
-                    self.out.push(CallerEffect::Broken(call, *told, reason));
+            SiteReply::Degraded(call, end) => {
+                let end = self.by_our_clock(end).unwrap_or(Tick::ZERO);
+                self.grants.degrade(call, end);
+            }
+            SiteReply::Restored(call) => self.grants.restore(call),
+            SiteReply::Broken(call, end, reason) => {
+                let end = self.by_our_clock(end).unwrap_or(Tick::ZERO);
+                self.grants.degrade(call, end); // it never ends before what was said
+                self.lose(call, CallerLoss::Told(Loss::Broken(reason)));
+            }
+            SiteReply::Lost(call, loss) => {
+                let signalled = self.grants.remove(call);
+                if signalled == Some(false) || self.waiting.remove(&call).is_some() {
+                    self.out.push(ClientEffect::Lost(call, CallerLoss::Told(loss)));
                 }
             }
-            Parley::Lost(call, loss) => {
-                if self.calls.remove(&call).is_some() {
-                    self.out.push(CallerEffect::Lost(call, CallerLoss::Told(loss)));
+            SiteReply::Denied(call, denial) => {
+                if self.waiting.remove(&call).is_some() {
+                    self.out.push(ClientEffect::Denied(call, denial));
                 }
             }
-            Parley::Denied(call, denial) => {
-                if self.calls.remove(&call).is_some() {
-                    self.out.push(CallerEffect::Denied(call, denial));
+            SiteReply::Left(call) => {
+                if self.leaving.remove(&call) {
+                    self.out.push(ClientEffect::Left(call));
                 }
             }
-            Parley::Asked(ask, sites) => self.out.push(CallerEffect::Asked(ask, sites)),
-            Parley::Answer(ask, from, answer) => {
-                self.out.push(CallerEffect::Answer(ask, from, answer));
-            }
-            Parley::Claim(..) | Parley::Leave(_) | Parley::Ask(..) | Parley::Break(_) => {}
-        }
-    }
-
-    fn on_granted(&mut self, call: u64, (fence, got): (Fence, Got), down: RelativeDeadline) {
-        let Some(Call::Waiting(_)) = self.calls.get(&call) else { return }; // it has left
-        let handed = self.sessions.handed(site(), down);
-        match handed.and_then(|handed| Some((handed, self.end_of(handed)?))) {
-            Some((handed, told)) if told > self.now => {
-                self.calls.insert(call, Call::Inside { handed, told, steady: true });
-                self.out.push(CallerEffect::Granted(call, fence, got, told));
-            }
-            _ => {
-                // It was under way for too long to be of use.
-                self.calls.remove(&call);
-                self.say(Parley::Leave(call));
-                self.out.push(CallerEffect::Lost(call, CallerLoss::Unheard));
+            SiteReply::Asked(ask, sites) => self.out.push(ClientEffect::Asked(ask, sites)),
+            SiteReply::Answer(ask, from, answer) => {
+                self.out.push(ClientEffect::Answer(ask, from, answer));
             }
         }
     }
 
-    /// It counts for the grants we have now: a later one may rest on less.
-    fn on_valid(&mut self, down: RelativeDeadline) {
-        let Some(end) = self.sessions.handed(site(), down) else { return };
-        for call in self.calls.values_mut() {
-            if let Call::Inside { handed, steady: true, .. } = call {
-                *handed = end.max(*handed);
-            }
+    fn on_granted(&mut self, call: u64, (fence, got): (Fence, Got), end: RelativeDeadline) {
+        if self.waiting.remove(&call).is_none() {
+            return; // it has left, and said so
+        }
+        let (margin, end) = (self.usual_margin(), self.by_our_clock(end).unwrap_or(Tick::ZERO));
+        if end.min(self.session_end()) <= self.now + margin {
+            // It was under way for too long to be of use.
+            self.say_left(call);
+            return self.out.push(ClientEffect::Lost(call, CallerLoss::Unheard));
+        }
+        self.grants.insert(call, end, margin);
+        if !self.keep(Rule::CommonDeadlineForEarlier) {
+            self.grants.on_common(self.grants.common());
+        }
+        self.out.push(ClientEffect::Granted(call, fence, got));
+    }
+
+    /// A deadline of the site by our clock: counted from our renewal that it names, for its message
+    /// may have been under way for long. `None` if that renewal is too old to be known.
+    fn by_our_clock(&self, end: RelativeDeadline) -> Option<Tick> {
+        if !self.keep(Rule::ClientCountsFromRenewal) {
+            return Some(self.now + end.after);
+        }
+        self.sessions.handed(site(), end)
+    }
+
+    /// Signals the loss of a grant, once. It stays good until the end known now, and is given back
+    /// then.
+    fn lose(&mut self, call: u64, loss: CallerLoss) {
+        let Some(end) = self.valid_until(call) else { return };
+        if self.grants.end_by(call, end) {
+            self.out.push(ClientEffect::Lost(call, loss));
         }
     }
 
-    fn on_waning(&mut self, call: u64, down: RelativeDeadline) {
-        let end = self.sessions.handed(site(), down);
-        if let Some(Call::Inside { handed, steady, .. }) = self.calls.get_mut(&call) {
-            *steady = false;
-            *handed = end.map_or(*handed, |end| end.max(*handed));
-        }
-    }
-
-    /// Until when something is good that was handed down until then: not longer than our session.
-    fn end_of(&self, handed: Tick) -> Option<Tick> {
-        Some(self.sessions.at(site())?.until.min(handed))
-    }
-
-    /// Both our session and what the site says may have moved on.
-    fn extend_grants(&mut self) {
-        let Some(session) = self.sessions.at(site()) else { return };
-        for (&call, place) in &mut self.calls {
-            if let Call::Inside { handed, told, .. } = place
-                && session.until.min(*handed) > *told
-            {
-                *told = session.until.min(*handed);
-                self.out.push(CallerEffect::Extended(call, *told));
-            }
-        }
-    }
-
-    /// Ends the grants whose time has passed: whoever holds them must stop, told or not.
+    /// Signals the losses that are due, and gives back what is over: whoever has it must have
+    /// stopped.
     fn end_what_is_over(&mut self) {
-        let now = self.now;
-        let over = |call: &Call| matches!(call, Call::Inside { told, .. } if *told <= now);
-        let ids = self.calls.iter().filter(|(_, call)| over(call)).map(|(&id, _)| id);
-        for id in ids.collect::<Vec<u64>>() {
-            self.calls.remove(&id);
-            self.say(Parley::Leave(id));
-            self.out.push(CallerEffect::Lost(id, CallerLoss::Unheard));
+        let session = self.session_end();
+        while let Some(call) = self.grants.next_lost(self.now, session) {
+            self.lose(call, CallerLoss::Unheard);
+        }
+        while let Some(call) = self.grants.next_over(self.now) {
+            self.grants.remove(call);
+            self.say_left(call);
         }
     }
 
-    fn ask_to_be_woken(&mut self) {
-        let deadline = self.deadline();
-        if deadline != self.wake {
-            self.wake = deadline;
-            self.out.extend(deadline.map(CallerEffect::Wake));
+    /// Gives something back that nobody has any more, and nobody waits to hear of.
+    fn say_left(&mut self, call: u64) {
+        if self.is_open() {
+            self.unsent.push_back(ClientRequest::Leave(call));
         }
+    }
+
+    /// Gives back what is held. A grant whose loss was signalled before stays as it is: its holder
+    /// may rely on the end that it knows.
+    fn stop(&mut self) {
+        let live = self.grants.take_live();
+        let waiting = std::mem::take(&mut self.waiting).into_keys();
+        for call in live.iter().copied().chain(waiting) {
+            self.say_left(call);
+        }
+        let lost = |call| ClientEffect::Lost(call, CallerLoss::Unheard);
+        self.out.extend(live.into_iter().map(lost));
     }
 }

@@ -1,16 +1,13 @@
-//! What a caller's process and its site say to each other.
+//! What a client process and its site say to each other.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
-use crate::Fence;
-use crate::claim::Break;
-use crate::claim::{Card, Denial, Loss};
-use crate::lock::Name;
-use crate::lock::{Got, Want};
+use crate::claim::{Break, ClaimRequest, Denial, Loss};
+use crate::ids::Fence;
+use crate::lock::Got;
 use crate::question::{Answer, Question};
 use crate::session::RelativeDeadline;
 
@@ -18,58 +15,60 @@ use crate::session::RelativeDeadline;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClientId(pub u128);
 
-/// What a caller asks for, before its site gives it a deadline.
+/// One message between a client process and its site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Wish {
-    /// The resource.
-    pub name: Name,
-    /// What it wants of it.
-    pub want: Want,
-    /// Who asks.
-    pub card: Card,
-    /// For how long it waits; for ever if nothing is said.
-    pub patience: Option<Duration>,
-    /// Whether it does not wait for anybody: it is denied as soon as it would have to.
-    pub hasty: bool,
+pub enum ClientMessage {
+    /// To the site.
+    Request(ClientRequest),
+    /// To the client.
+    Reply(SiteReply),
 }
 
-/// One message between a process and its site. Calls and questions have the process's numbers.
+/// What a client can ask of its site. It numbers its calls and questions, and uses no number twice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Parley {
-    /// To the site: a caller wants something.
-    Claim(u64, Wish),
-    /// To the site: a caller leaves, or does not wait any longer.
+pub enum ClientRequest {
+    /// A caller wants a lock.
+    Claim(u64, ClaimRequest),
+    /// A caller leaves, or does not wait any longer. Acknowledged by [`SiteReply::Left`].
     Leave(u64),
-    /// To the site: somebody wants to know something of all sites.
+    /// Somebody asks something of all sites.
     Ask(u64, Question),
-    /// To the site: somebody wants a grant to end.
+    /// Somebody wants a grant to end.
     Break(Break),
-    /// To the process: the caller is inside.
+}
+
+/// What a site tells a client. The number is that of the call or question.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SiteReply {
+    /// The caller is inside.
     Granted(u64, Fence, Got, RelativeDeadline),
-    /// To the process: all its grants are good until then that are not waning.
-    Valid(RelativeDeadline),
-    /// To the process: this grant is good until then, and the above does not count for it.
-    Waning(u64, RelativeDeadline),
-    /// To the process: it counts again.
-    Steady(u64),
-    /// To the process: the grant was broken, and ends then.
+    /// All grants told of before this are good until then, except the degraded ones.
+    CommonDeadline(RelativeDeadline),
+    /// A site that this grant depends on is silent: it has a deadline of its own.
+    Degraded(u64, RelativeDeadline),
+    /// The grant is not degraded any more: the common deadlines told from now on count for it.
+    Restored(u64),
+    /// The grant was broken, and ends then.
     Broken(u64, RelativeDeadline, Arc<str>),
-    /// To the process: the grant is over.
+    /// The grant is over.
     Lost(u64, Loss),
-    /// To the process: the caller gets nothing.
+    /// The caller gets nothing.
     Denied(u64, Denial),
-    /// To the process: the question went to these sites.
+    /// The site has taken in that the caller left; nothing of its call is left there.
+    Left(u64),
+    /// The question went to these sites.
     Asked(u64, Vec<SiteId>),
-    /// To the process: what a site says.
+    /// A site answers.
     Answer(u64, SiteId, Answer),
 }
 
-impl Parley {
+impl ClientMessage {
     /// About how many bytes it takes; buffers are bounded by it.
     pub fn bytes(&self) -> usize {
         match self {
-            Parley::Claim(_, wish) => 256 + wish.name.as_str().len(),
-            Parley::Answer(_, _, answer) => answer.bytes(),
+            ClientMessage::Request(ClientRequest::Claim(_, request)) => 128 + request.bytes(),
+            ClientMessage::Request(ClientRequest::Break(wish)) => 256 + wish.reason.len(),
+            ClientMessage::Reply(SiteReply::Answer(_, _, answer)) => answer.bytes(),
             _ => 128,
         }
     }

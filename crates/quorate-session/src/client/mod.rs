@@ -1,9 +1,12 @@
 //! The client's side: a process with callers, its session at a site, and what each may believe.
+//!
+//! [`ClientMachine`] is the only implementation of "what a caller knows, and until when". Processes
+//! that reach their site over a socket drive it, programs that run a site of their own do, and so
+//! does the simulator.
 
+mod grants;
 mod machine;
 mod message;
-mod told;
 
-pub use machine::{Caller, CallerEffect, CallerInput, CallerLoss};
-pub use message::{ClientId, Parley, Wish};
-pub use told::Told;
+pub use machine::{CallerLoss, ClientEffect, ClientInput, ClientMachine};
+pub use message::{ClientId, ClientMessage, ClientRequest, SiteReply};

@@ -80,6 +80,16 @@ impl Want {
         }
     }
 
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let of = |group: &Group| 8 + group.name().len();
+        match self {
+            Want::Mutex | Want::Pool { .. } | Want::Access(_) => 16,
+            Want::Group(groups) | Want::Token(groups) => groups.iter().map(of).sum(),
+            Want::Role { groups, .. } => 16 + groups.keys().map(of).sum::<usize>(),
+        }
+    }
+
     /// Checks its numbers and names.
     ///
     /// # Errors

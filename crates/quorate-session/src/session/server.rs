@@ -6,7 +6,7 @@ use super::RelativeDeadline;
 use super::lease::between;
 use super::{
     At, Effect, Event, Frame, Half, Hello, Incarnation, Lease, Opening, Packet, Refusal, Renewal,
-    Rule, Seq, Stream, Welcome,
+    Rule, Seq, Stream, Terms, Welcome,
 };
 use crate::{SessionNo, Tick};
 
@@ -101,7 +101,9 @@ impl<M: Clone> ServerEnd<M> {
                 self.resume(at, hello.opening.received(), out);
             }
             // Any other that the client believes to have is gone.
-            _ if !is_new => self.refuse(number, Refusal::Gone, out),
+            _ if !is_new && at.terms.keep(Rule::ResumeAtItsSite) => {
+                self.refuse(number, Refusal::Gone, out);
+            }
             (Some(known), None) if asked == known => self.refuse(number, Refusal::Gone, out),
             (Some(known), _) if asked < known => self.refuse(number, Refusal::Stale, out),
             // A new incarnation does not prove that the old one's callers have stopped.
@@ -161,6 +163,12 @@ impl<M: Clone> ServerEnd<M> {
             Ok(_) => {} // kept for the next connection
             Err(_) => self.end_stream(out),
         }
+    }
+
+    /// Whether there is a session whose stream takes more from a sender that can wait.
+    pub fn has_room(&self, terms: &Terms) -> bool {
+        let stream = self.session.as_ref().and_then(|served| served.stream.as_ref());
+        stream.is_some_and(|stream| stream.has_room(terms.window()))
     }
 
     /// The client sends a frame of the stream.

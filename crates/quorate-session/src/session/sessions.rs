@@ -171,6 +171,12 @@ impl<M: Clone> Sessions<M> {
         self.peers.get(&to)?.server.as_ref()?.hand_down(until)
     }
 
+    /// Whether our session at `site` takes more from a sender that can wait.
+    pub fn has_room(&self, site: SiteId) -> bool {
+        let client = self.peers.get(&site).and_then(|peer| peer.client.as_ref());
+        client.is_some_and(|client| client.has_room(&self.terms))
+    }
+
     /// Until when we are inside on the word of `from`, by our clock.
     pub fn handed(&self, from: SiteId, down: RelativeDeadline) -> Option<Tick> {
         self.peers.get(&from)?.client.as_ref()?.handed(self.terms.drift, down)

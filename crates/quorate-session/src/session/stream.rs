@@ -97,6 +97,13 @@ impl<M: Clone> Stream<M> {
         }
     }
 
+    /// Whether a sender that can wait should send now: fewer than `window` frames are kept. Usually
+    /// that is a quarter of what may be, so that what cannot wait finds room; the other end
+    /// acknowledges long before.
+    pub fn has_room(&self, window: usize) -> bool {
+        self.kept.len() < window && self.kept_bytes < Self::BYTES_MAX / 4
+    }
+
     /// How far the other direction was received; whoever asks tells the other end.
     pub fn tell_received(&mut self) -> Seq {
         self.untold = 0;

@@ -1,6 +1,6 @@
 //! What both roles of a site go by.
 
-use super::{Badge, Drift, Incarnation, Lease};
+use super::{Badge, Drift, Incarnation, Lease, Stream};
 use crate::Tick;
 
 /// What a site goes by in all its sessions.
@@ -15,6 +15,9 @@ pub struct Terms {
     /// The rule that is not kept.
     #[cfg(feature = "mutations")]
     undone: Option<Rule>,
+    /// The window, if it is not the usual one.
+    #[cfg(feature = "mutations")]
+    window: Option<usize>,
 }
 
 /// A rule that a check can undo, to see that something breaks without it.
@@ -39,11 +42,25 @@ pub enum Rule {
     WordsEnd,
     /// And when the session there ends, however long the giver said.
     WordsInSession,
+    /// A site goes on with a session only if it is the one that has it.
+    ResumeAtItsSite,
+    /// A client counts what its site tells it from the renewal that is named, not from receipt.
+    ClientCountsFromRenewal,
+    /// What a client believes ends with its session.
+    ClientBeliefEndsWithSession,
+    /// A common deadline counts for the grants of which a client was told before, not for later
+    /// ones.
+    CommonDeadlineForEarlier,
+    /// A client says that a caller leaves even if it is not connected then.
+    LeaveIsKept,
     /// A word's time counts from the renewal that it names, not from its receipt.
     WordsFromRenewal,
 }
 
 impl Terms {
+    /// How many unacknowledged frames a sender that can wait sends before it does.
+    pub const WINDOW: usize = Stream::<()>::FRAMES_MAX / 4;
+
     /// Terms of which every rule is kept.
     pub fn new(badge: Badge, lease: Lease, drift: Drift) -> Self {
         Self {
@@ -52,6 +69,8 @@ impl Terms {
             drift,
             #[cfg(feature = "mutations")]
             undone: None,
+            #[cfg(feature = "mutations")]
+            window: None,
         }
     }
 }
@@ -59,9 +78,13 @@ impl Terms {
 #[cfg(not(feature = "mutations"))]
 impl Terms {
     /// Whether `rule` is kept: always.
-    #[expect(clippy::unused_self, reason = "a check asks the same of terms that undo a rule")]
     pub const fn keep(&self, _rule: Rule) -> bool {
         true
+    }
+
+    /// How many unacknowledged frames a sender that can wait sends before it does.
+    pub const fn window(&self) -> usize {
+        Self::WINDOW
     }
 }
 
@@ -70,6 +93,17 @@ impl Terms {
     /// The same terms, but `rule` is not kept.
     pub fn without(self, rule: Rule) -> Self {
         Self { undone: Some(rule), ..self }
+    }
+
+    /// The same terms, but senders that can wait do so after so many unacknowledged frames: what
+    /// happens to a full stream then happens in a short run too.
+    pub fn with_window(self, frames: usize) -> Self {
+        Self { window: Some(frames), ..self }
+    }
+
+    /// How many unacknowledged frames a sender that can wait sends before it does.
+    pub fn window(&self) -> usize {
+        self.window.unwrap_or(Self::WINDOW)
     }
 
     /// Whether `rule` is kept: always, but in a check of what happens otherwise.

@@ -1,3 +1,4 @@
-//! Sessions by the rows of their tables.
+//! Sessions by the rows of their tables, and the client process.
 
+mod client;
 mod session;

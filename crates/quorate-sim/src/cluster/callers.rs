@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quorate_protocol::Fence;
 use quorate_protocol::group::{Access, Group, Groups};
 use quorate_protocol::role::Role;
-use quorate_protocol::{Fence, Tick};
-use quorate_quorum::SiteId;
-use quorate_session::{Break, CallId, Card, Claim, Units, Want};
-use quorate_site::Input;
+use quorate_session::client::{ClientInput, ClientRequest};
+use quorate_session::{Break, CallId, Card, ClaimRequest, Units, Want};
 
-use super::event::Event;
+use super::event::{ClientName, Event};
 use super::run::{Due, MS, Run, nanos};
 use super::storage::Write;
 use super::{Load, Wants};
@@ -19,19 +18,19 @@ use super::{Load, Wants};
 /// One call of a caller.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
-    /// Its site, and the life of it that it speaks to.
-    pub(super) site: usize,
-    pub(super) life: u64,
+    /// Its process.
+    pub(super) process: usize,
     /// Who calls, and for which resource.
     caller: usize,
     pub(super) name: usize,
-    /// Whether it is in another process than its site, and survives it.
-    elsewhere: bool,
     /// Whether it never looks at its clock.
-    late: bool,
+    pub(super) late: bool,
     hold: u64,
     pub(super) place: Place,
-    pub(super) telling: Telling,
+    /// Whether it has left, and nobody has said yet that nothing is left of it.
+    pub(super) leaving: bool,
+    /// The site at which it is inside.
+    pub(super) site: usize,
     pub(super) fence: Fence,
     want: Want,
     /// The units it got, if it wanted to know which.
@@ -40,8 +39,7 @@ pub(super) struct Call {
     pub(super) group: Option<Group>,
     /// Its role there, if it wanted one.
     pub(super) role: Option<Role>,
-    /// What it believes: by its site's clock, and the same in true time.
-    pub(super) until: Tick,
+    /// Until when it believes to be valid, in true time.
     pub(super) end: u64,
     /// Whether it was ever valid.
     pub(super) entered: bool,
@@ -52,18 +50,9 @@ pub(super) struct Call {
 pub(super) enum Place {
     Waiting,
     Inside,
+    /// Inside, and the loss of its grant was signalled.
+    Ending,
     Over,
-}
-
-/// By what a grant is extended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telling {
-    /// By every horizon of its site.
-    Horizon,
-    /// By what it is told itself.
-    Own,
-    /// By nothing any more.
-    Nothing,
 }
 
 /// Who waits for a resource, for the figures.
@@ -82,7 +71,7 @@ impl Call {
     }
 
     pub(super) fn is_inside(&self) -> bool {
-        self.place == Place::Inside
+        self.place == Place::Inside || self.place == Place::Ending
     }
 
     /// Whether no other exclusive member of its group may be inside with it.
@@ -102,44 +91,47 @@ impl Call {
 }
 
 impl Run<'_> {
-    /// A caller asks for a resource, if its site is up.
+    /// A caller asks for a resource, if its process is alive.
     pub(super) fn on_claim(&mut self, caller: usize) {
-        let site = caller % self.nodes.len();
+        let process = self.tenants[self.homes[caller]].process;
         if self.healed_at.is_some() {
             return;
         }
-        if self.nodes[site].site.is_none() {
+        if !self.clients[process].is_alive() || self.clients[process].stopping {
             let wait = self.chance.about(self.lease / 4);
             return self.plan_in(wait, Due::Claim(caller));
         }
-        let mut call = self.draw_call(caller, site);
-        if self.nodes[site].paused && !call.elsewhere {
-            return self.nodes[site].deferred.push(Due::Claim(caller));
+        if self.clients[process].paused {
+            return self.clients[process].deferred.push(Due::Claim(caller));
         }
+        let mut call = self.draw_call(caller, process);
         let id = CallId(self.calls.len() as u64);
-        let mut deadline = None;
+        let mut patience = None;
         if call.hold == u64::MAX {
             call.hold = nanos(self.plan.lasts);
         } else if self.chance.percent(30) {
-            let wait = Duration::from_nanos(self.chance.below(2 * self.lease));
-            deadline = Some(self.nodes[site].clock.read(self.now) + wait);
+            patience = Some(Duration::from_nanos(self.chance.below(2 * self.lease)));
         } else if self.chance.percent(15) {
-            let patience = self.chance.about(self.lease / 4);
-            self.plan_in(patience, Due::GiveUp(id));
+            let wait = self.chance.about(self.lease / 4);
+            self.plan_in(wait, Due::GiveUp(id));
         }
         let name = self.names[call.name].clone();
-        let queue = &mut self.queues[call.name];
+        self.note_wait(call.name);
+        self.calls.push(call);
+        self.tally.claims += 1;
+        self.see(&Event::Claims(self.clients[process].name, id, &name));
+        let hasty = self.plan.hasty && id.0 % 4 == 3;
+        let (want, card) = (self.call(id).want.clone(), Card::default());
+        let claim = ClaimRequest { name, want, card, patience, hasty };
+        self.request(process, ClientRequest::Claim(id.0, claim));
+    }
+
+    fn note_wait(&mut self, name: usize) {
+        let queue = &mut self.queues[name];
         if queue.waiting == 0 {
             queue.since = self.now;
         }
         queue.waiting += 1;
-        self.calls.push(call);
-        self.tally.claims += 1;
-        self.see(&Event::Claims(SiteId::new(site), id, &name));
-        let hasty = self.plan.hasty && id.0 % 4 == 3;
-        let (want, card) = (self.call(id).want.clone(), Card::default());
-        let claim = Claim { name, want, card, deadline, hasty };
-        self.feed(site, Input::Claim(id, claim), 0);
     }
 
     fn draw_groups(&mut self) -> Groups {
@@ -179,7 +171,7 @@ impl Run<'_> {
         }
     }
 
-    fn draw_call(&mut self, caller: usize, site: usize) -> Call {
+    fn draw_call(&mut self, caller: usize, process: usize) -> Call {
         let drawn = matches!(self.plan.load, Load::Drawn { .. });
         let mut hold = self.chance.about(self.mood.hold);
         if self.chance.percent(5) {
@@ -192,17 +184,15 @@ impl Run<'_> {
             numbers: BTreeSet::new(),
             group: None,
             role: None,
-            site,
-            life: self.nodes[site].life,
+            process,
             caller,
             name,
-            elsewhere: self.chance.percent(50) || !drawn,
             late: self.chance.percent(20) && drawn,
             hold: if drawn { hold } else { u64::MAX },
             place: Place::Waiting,
-            telling: Telling::Horizon,
+            leaving: false,
+            site: 0,
             fence: Fence::default(),
-            until: Tick::ZERO,
             end: 0,
             entered: false,
         }
@@ -217,16 +207,19 @@ impl Run<'_> {
         &self.calls[place_of(id)]
     }
 
-    /// Whether a caller is stopped together with its site; then it does this when it goes on.
+    /// The process of a caller, as people call it.
+    fn client_name(&self, id: CallId) -> ClientName {
+        self.clients[self.call(id).process].name
+    }
+
+    /// Whether a caller is stopped together with its process; then it does this when it goes on.
     fn is_held_up(&mut self, id: CallId, due: Due) -> bool {
-        let call = self.call(id);
-        let (site, elsewhere, life) = (call.site, call.elsewhere, call.life);
-        let node = &mut self.nodes[site];
-        let held = node.paused && !elsewhere && node.life == life;
-        if held {
-            node.deferred.push(due);
+        let process = self.call(id).process;
+        let client = &mut self.clients[process];
+        if client.paused {
+            client.deferred.push(due);
         }
-        held
+        client.paused
     }
 
     pub(super) fn on_give_up(&mut self, id: CallId) {
@@ -249,6 +242,18 @@ impl Run<'_> {
             self.plan_in(wait, Due::Write(id));
         }
         self.plan_in(hold, Due::Leave(id));
+        if self.chance.percent(10) {
+            self.plan_in(0, Due::Margin(id));
+        }
+    }
+
+    /// A caller wants to hear of the loss of its grant earlier than usual.
+    pub(super) fn on_margin(&mut self, id: CallId) {
+        if self.call(id).is_inside() {
+            let margin = Duration::from_nanos(self.chance.below(self.lease / 8));
+            let process = self.call(id).process;
+            self.feed_client(process, ClientInput::Margin(id.0, margin), 0);
+        }
     }
 
     /// A caller that is inside writes, if it looks at its clock and it is not too late. One that
@@ -273,8 +278,7 @@ impl Run<'_> {
 
     /// A caller writes that does not know that its time is over.
     pub(super) fn on_late_write(&mut self, id: CallId) {
-        let call = self.call(id);
-        let gone = !call.elsewhere && self.nodes[call.site].life != call.life;
+        let gone = !self.clients[self.call(id).process].is_alive();
         if gone || self.is_held_up(id, Due::LateWrite(id)) {
             return;
         }
@@ -283,7 +287,7 @@ impl Run<'_> {
 
     fn write(&mut self, id: CallId) {
         let call = self.call(id);
-        let (site, name, fence) = (SiteId::new(call.site), call.name, call.fence);
+        let (name, fence) = (call.name, call.fence);
         let valid = self.judge.is_valid(self.now, name, id);
         // Each unit that has a number has a storage; without numbers nothing tells units apart.
         let guarded: Vec<u32> = match self.plan.wants {
@@ -301,16 +305,11 @@ impl Run<'_> {
             {
                 write = Write::Accepted; // they are of one session
             }
-            self.note_write((site, id, fence), valid, write);
+            self.note_write(id, fence, valid, write);
         }
     }
 
-    fn note_write(
-        &mut self,
-        (site, id, fence): (SiteId, CallId, Fence),
-        valid: bool,
-        write: Write,
-    ) {
+    fn note_write(&mut self, id: CallId, fence: Fence, valid: bool, write: Write) {
         let how = match (write, valid) {
             (Write::Refused(_), false) => {
                 self.tally.late_refused += 1;
@@ -326,7 +325,7 @@ impl Run<'_> {
                 "accepted, too late, but nobody has written since"
             }
         };
-        self.see(&Event::Writes(site, id, fence, how));
+        self.see(&Event::Writes(self.client_name(id), id, fence, how));
         self.judge.on_write(id, fence, valid, write);
     }
 
@@ -338,11 +337,19 @@ impl Run<'_> {
         self.send_leave(id);
     }
 
+    /// A caller whose grant is lost has stopped.
+    pub(super) fn on_drop(&mut self, id: CallId) {
+        if !self.is_held_up(id, Due::Drop(id)) {
+            self.send_leave(id);
+        }
+    }
+
     fn send_leave(&mut self, id: CallId) {
-        let call = self.call(id);
-        let (site, life) = (call.site, call.life);
-        if self.nodes[site].life == life {
-            self.feed(site, Input::Leave(id), 0);
+        let call = &mut self.calls[place_of(id)];
+        let process = call.process;
+        if self.clients[process].is_alive() {
+            call.leaving = true;
+            self.request(process, ClientRequest::Leave(id.0));
         }
     }
 
@@ -351,10 +358,10 @@ impl Run<'_> {
         let now = self.now;
         let call = &mut self.calls[place_of(id)];
         let was = std::mem::replace(&mut call.place, Place::Over);
-        let (site, name, caller, late) = (call.site, call.name, call.caller, call.late);
+        let (process, name, caller, late) = (call.process, call.name, call.caller, call.late);
         let end = call.end;
-        self.nodes[site].inside.remove(&id);
-        self.see(&Event::Ends(SiteId::new(site), id, how));
+        self.clients[process].inside.remove(&id);
+        self.see(&Event::Ends(self.clients[process].name, id, how));
         let queue = &mut self.queues[name];
         if was == Place::Waiting {
             queue.waiting -= 1;
@@ -380,25 +387,22 @@ impl Run<'_> {
         self.tally.gap_ns_max = self.tally.gap_ns_max.max(free);
     }
 
-    /// A site has crashed. Who waited there is told nothing more; who is inside and in another
-    /// process goes on until its deadline.
-    pub(super) fn bury_callers(&mut self, site: usize, reboot: bool) {
+    /// A client process has crashed, and its callers are gone.
+    pub(super) fn bury_callers(&mut self, process: usize) {
         for place in 0..self.calls.len() {
-            let call = &self.calls[place];
-            let id = CallId(place as u64);
-            if call.site != site || call.place == Place::Over {
+            let call = &mut self.calls[place];
+            if call.process != process {
                 continue;
             }
-            if call.is_waiting() {
-                self.tally.orphaned += 1;
-                self.finish(id, "waits for nothing: its site has crashed");
-            } else if reboot || !call.elsewhere {
-                self.finish(id, "is gone with its site");
+            call.leaving = false;
+            if call.place != Place::Over {
+                self.tally.orphaned += u64::from(call.is_waiting());
+                self.finish(CallId(place as u64), "is gone with its process");
             }
         }
     }
 
-    /// Somebody wants a grant broken, at any site, and does not always know the right fence.
+    /// Somebody wants a grant broken, in any process, and does not always know the right fence.
     pub(super) fn on_break(&mut self) {
         if self.healed_at.is_some() {
             return;
@@ -406,17 +410,20 @@ impl Run<'_> {
         let wait = self.chance.about(3 * self.lease);
         self.plan_in(wait, Due::Break);
         let name = self.chance.place(self.names.len());
-        let site = self.chance.place(self.nodes.len());
+        let process = self.tenants[self.chance.place(self.tenants.len())].process;
         let Some(holder) = self.judge.holder(self.now, name) else { return };
         let mut fence = self.call(holder.call).fence;
         if self.chance.percent(25) {
             fence = fence.next();
         }
+        if !self.clients[process].is_alive() {
+            return;
+        }
         self.tally.breaks += 1;
         let name = self.names[name].clone();
-        self.see(&Event::Breaks(SiteId::new(site), &name, fence));
+        self.see(&Event::Breaks(self.clients[process].name, &name, fence));
         let wish = Break { name, fence, by: Card::default(), reason: Arc::from("it hangs") };
-        self.feed(site, Input::Break(wish), 0);
+        self.request(process, ClientRequest::Break(wish));
     }
 }
 

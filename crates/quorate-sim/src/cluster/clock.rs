@@ -2,6 +2,8 @@
 
 use quorate_protocol::Tick;
 
+use crate::chance::Chance;
+
 /// A million: rates are in millionths.
 const WHOLE: u64 = 1_000_000;
 
@@ -21,6 +23,13 @@ impl Clock {
         let rate = WHOLE.checked_add_signed(skew).expect("no clock runs backwards");
         assert!(rate > 0, "no clock stands still");
         Self { set_at: now, reading, rate }
+    }
+
+    /// A clock set to anything that is fast or slow by at most so many millionths.
+    pub(super) fn draw(now: u64, skew_max: u32, chance: &mut Chance) -> Self {
+        let width = u64::from(skew_max) * 2 + 1;
+        let skew = i64::try_from(chance.below(width)).expect("it is small") - i64::from(skew_max);
+        Self::new(now, chance.below(1 << 50), skew)
     }
 
     /// The same clock, set to another reading.

@@ -5,6 +5,7 @@ use std::fmt;
 use quorate_protocol::token::Regeneration;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
+use quorate_session::client::{CallerLoss, ClientMessage};
 use quorate_session::session::{Opening, Packet};
 use quorate_session::{CallId, Name};
 use quorate_site::Said;
@@ -15,37 +16,82 @@ use super::faults::Fault;
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A caller asks for a resource.
-    Claims(SiteId, CallId, &'a Name),
-    /// A caller is told that it is inside, with this fence, until this time of its site's clock.
-    Enters(SiteId, CallId, &'a Name, Fence, Tick),
-    /// A site tells its callers until when their grants are good.
-    Horizon(SiteId, Tick),
-    /// A caller is told something about its grant: `wanes`, `is steady`, `is broken`.
-    Told(SiteId, CallId, &'static str, Tick),
+    Claims(ClientName, CallId, &'a Name),
+    /// A caller is told that it is inside, with this fence, until this time of its client's clock.
+    Enters(ClientName, CallId, &'a Name, Fence, Tick),
+    /// A caller's grant is good until this time of its client's clock, as far as is known there.
+    Believes(ClientName, CallId, Tick),
+    /// The loss of a caller's grant is signalled.
+    Loses(ClientName, CallId, &'a CallerLoss),
     /// A caller's claim or grant is over, and how.
-    Ends(SiteId, CallId, &'a str),
+    Ends(ClientName, CallId, &'a str),
     /// A caller writes to the storage, and what becomes of it.
-    Writes(SiteId, CallId, Fence, &'static str),
-    /// A packet goes out.
-    Sends(SiteId, SiteId, &'a Packet<Said>),
+    Writes(ClientName, CallId, Fence, &'static str),
+    /// A packet goes out: from, to.
+    Sends(Endpoint, Endpoint, &'a AnyPacket),
     /// A packet arrives: from, to.
-    Receives(SiteId, SiteId, &'a Packet<Said>),
-    /// A connection comes up, or goes down, at the first site.
-    Connection(SiteId, SiteId, bool),
+    Receives(Endpoint, Endpoint, &'a AnyPacket),
+    /// A connection comes up, or goes down, at the first endpoint.
+    Connection(Endpoint, Endpoint, bool),
     /// A fault.
     Suffers(&'a Fault),
     /// A fault is over.
-    Recovers(&'static str, Option<SiteId>),
+    Recovers(&'static str, Option<Endpoint>),
     /// A record is on a site's disk.
     Written(SiteId),
     /// A site has made a token in place of one that was lost.
     Regenerates(SiteId, &'a Name, &'a Regeneration),
-    /// Somebody wants a grant broken: where, and which fence.
-    Breaks(SiteId, &'a Name, Fence),
+    /// Somebody wants a grant broken: which client asks, and which fence.
+    Breaks(ClientName, &'a Name, Fence),
     /// A site's note about another one.
     Notes(SiteId, SiteId, &'static str),
-    /// A site starts: its how-manieth life, and the time of its clock.
+    /// A site starts: which life of it, from 0, and the time of its clock.
     Starts(SiteId, u64, Tick),
+    /// A client process starts, in that of a site or of its own, and the time of its clock.
+    ClientStarts(ClientName, Option<SiteId>, Tick),
+}
+
+/// A client process: where it runs, and which one of those that ran there, both from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClientName {
+    /// Where it runs.
+    pub place: usize,
+    /// Which one of those that ran there.
+    pub life: u64,
+}
+
+impl fmt::Display for ClientName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c{}", self.place + 1)?;
+        if self.life > 0 { write!(f, ".{}", self.life) } else { Ok(()) }
+    }
+}
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// A site.
+    Site(SiteId),
+    /// A client process.
+    Client(ClientName),
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Endpoint::Site(site) => site.fmt(f),
+            Endpoint::Client(client) => client.fmt(f),
+        }
+    }
+}
+
+/// A packet on any connection.
+#[derive(Clone, Debug)]
+pub enum AnyPacket {
+    /// Between sites.
+    Site(Packet<Said>),
+    /// Between a client and its site.
+    Client(Packet<ClientMessage>),
 }
 
 /// Looks on while a run goes by.
@@ -72,67 +118,83 @@ impl Observer for Chronicle {
 impl fmt::Display for Event<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Event::Claims(site, call, name) => write!(f, "{site}/{} claims {name}", call.0),
-            Event::Enters(site, call, name, fence, until) => {
+            Event::Claims(client, call, name) => write!(f, "{client}/{} claims {name}", call.0),
+            Event::Enters(client, call, name, fence, until) => {
                 let call = call.0;
-                write!(f, "{site}/{call} enters {name} with fence {fence}, until {}", until.0)
+                write!(f, "{client}/{call} enters {name} with fence {fence}, until {}", until.0)
             }
-            Event::Horizon(site, until) => write!(f, "{site} says: good until {}", until.0),
-            Event::Told(site, call, what, until) => {
-                write!(f, "{site}/{} {what}, until {}", call.0, until.0)
+            Event::Believes(client, call, until) => {
+                write!(f, "{client}/{} is good until {}", call.0, until.0)
             }
-            Event::Ends(site, call, how) => write!(f, "{site}/{} {how}", call.0),
-            Event::Writes(site, call, fence, how) => {
-                write!(f, "{site}/{} writes with fence {fence}: {how}", call.0)
+            Event::Loses(client, call, loss) => write!(f, "{client}/{} loses it: {loss}", call.0),
+            Event::Ends(client, call, how) => write!(f, "{client}/{} {how}", call.0),
+            Event::Writes(client, call, fence, how) => {
+                write!(f, "{client}/{} writes with fence {fence}: {how}", call.0)
             }
-            Event::Sends(from, to, packet) => write!(f, "{from} -> {to}  {}", Words(packet)),
-            Event::Receives(from, to, packet) => write!(f, "{to} <- {from}  {}", Words(packet)),
+            Event::Sends(from, to, packet) => write!(f, "{from} -> {to}  {packet}"),
+            Event::Receives(from, to, packet) => write!(f, "{to} <- {from}  {packet}"),
             Event::Connection(at, peer, true) => write!(f, "{at} is connected with {peer}"),
             Event::Connection(at, peer, false) => write!(f, "{at} has lost {peer}"),
             Event::Suffers(fault) => write!(f, "fault: {fault}"),
             Event::Recovers(what, None) => f.write_str(what),
-            Event::Recovers(what, Some(site)) => write!(f, "{site} {what}"),
+            Event::Recovers(what, Some(end)) => write!(f, "{end} {what}"),
             Event::Written(site) => write!(f, "{site} has written to disk"),
             Event::Regenerates(site, name, what) => {
                 let (epoch, before) = (what.epoch, what.before);
                 write!(f, "{site} makes a token of {name}, epoch {epoch} after {before}")
             }
-            Event::Breaks(site, name, fence) => {
-                write!(f, "at {site} somebody wants fence {fence} of {name} broken")
+            Event::Breaks(client, name, fence) => {
+                write!(f, "{client} wants fence {fence} of {name} broken")
             }
             Event::Notes(site, about, what) => write!(f, "{site} notes of {about}: {what}"),
             Event::Starts(site, life, now) => write!(f, "{site} starts, life {life}, at {}", now.0),
+            Event::ClientStarts(client, Some(site), now) => {
+                write!(f, "{client} starts in the process of {site}, at {}", now.0)
+            }
+            Event::ClientStarts(client, None, now) => write!(f, "{client} starts, at {}", now.0),
         }
     }
 }
 
-/// A packet in words.
-struct Words<'a>(&'a Packet<Said>);
-
-impl fmt::Display for Words<'_> {
+impl fmt::Display for AnyPacket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Packet::Hello(hello) => match hello.opening {
-                Opening::New(n) => write!(f, "hello, new session {}", n.0),
-                Opening::Resume(n, seq) => write!(f, "hello, session {} from {}", n.0, seq.0),
-            },
-            Packet::Welcome(welcome) => write!(f, "welcome to session {}", welcome.number.0),
-            Packet::Later(n, left) => write!(f, "session {} in {} ms", n.0, left.as_millis()),
-            Packet::Refused(n, why) => write!(f, "session {}: {}", n.0, why.reason()),
-            Packet::Renew(n, k, _) => write!(f, "renew {} of session {}", k.0, n.0),
-            Packet::Renewed(n, k, _) => write!(f, "renewed {} of session {}", k.0, n.0),
-            Packet::Up(n, frame) | Packet::Down(n, frame) => {
-                write!(f, "{}/{} ", n.0, frame.seq.0)?;
-                match &frame.payload {
-                    Said::Of(name, _, speech)
-                    | Said::Vouched(name, _, speech, _)
-                    | Said::Timed(name, _, speech, _) => write!(f, "{name}: {speech}"),
-                    other => write!(f, "{other:?}"),
-                }
-            }
-            Packet::UpTo(n, seq) | Packet::DownTo(n, seq) => {
-                write!(f, "session {} received to {}", n.0, seq.0)
-            }
+        match self {
+            AnyPacket::Site(packet) => write_packet(packet, f, |said, f| match said {
+                Said::Of(name, _, speech)
+                | Said::Vouched(name, _, speech, _)
+                | Said::Timed(name, _, speech, _) => write!(f, "{name}: {speech}"),
+                other => write!(f, "{other:?}"),
+            }),
+            AnyPacket::Client(packet) => write_packet(packet, f, |message, f| match message {
+                ClientMessage::Request(request) => write!(f, "{request:?}"),
+                ClientMessage::Reply(reply) => write!(f, "{reply:?}"),
+            }),
+        }
+    }
+}
+
+/// Writes a packet in words.
+fn write_packet<M>(
+    packet: &Packet<M>,
+    f: &mut fmt::Formatter<'_>,
+    write_payload: impl FnOnce(&M, &mut fmt::Formatter<'_>) -> fmt::Result,
+) -> fmt::Result {
+    match packet {
+        Packet::Hello(hello) => match hello.opening {
+            Opening::New(n) => write!(f, "hello, new session {}", n.0),
+            Opening::Resume(n, seq) => write!(f, "hello, session {} from {}", n.0, seq.0),
+        },
+        Packet::Welcome(welcome) => write!(f, "welcome to session {}", welcome.number.0),
+        Packet::Later(n, left) => write!(f, "session {} in {} ms", n.0, left.as_millis()),
+        Packet::Refused(n, why) => write!(f, "session {}: {}", n.0, why.reason()),
+        Packet::Renew(n, k, _) => write!(f, "renew {} of session {}", k.0, n.0),
+        Packet::Renewed(n, k, _) => write!(f, "renewed {} of session {}", k.0, n.0),
+        Packet::Up(n, frame) | Packet::Down(n, frame) => {
+            write!(f, "{}/{} ", n.0, frame.seq.0)?;
+            write_payload(&frame.payload, f)
+        }
+        Packet::UpTo(n, seq) | Packet::DownTo(n, seq) => {
+            write!(f, "session {} received to {}", n.0, seq.0)
         }
     }
 }

@@ -12,9 +12,9 @@ use crate::chance::Chance;
 pub enum Faults {
     /// None: messages take their time, and that is all.
     None,
-    /// Resets, partitions, slow packets.
+    /// Resets, partitions, slow packets; of clients, resets and cuts.
     Network,
-    /// Crashes, pauses, slow disks.
+    /// Crashes, pauses, slow disks; of clients, crashes, pauses and stops.
     Crashes,
     /// All of them.
     #[default]
@@ -62,8 +62,8 @@ pub enum Fault {
     Crash {
         /// The site.
         site: SiteId,
-        /// Whether its machine restarts too: then its clock starts anew, and all its callers are
-        /// gone. Otherwise callers in other processes go on.
+        /// Whether its machine restarts too: then its clock starts anew, and its peers and remote
+        /// clients hear of nothing. Clients in its process are gone either way.
         reboot: bool,
         /// When it starts again.
         lasts: u64,
@@ -72,11 +72,43 @@ pub enum Fault {
     CrashHolder(u64),
     /// Writes to a site's disk take very long, for so long.
     SlowDisk(SiteId, u64),
+    /// The connection of a remote client breaks: both ends hear of it, each at its time. Remote
+    /// clients are numbered from 0.
+    ClientReset(usize),
+    /// Nothing gets from a client to its present site, or back, or both, for so long.
+    ClientCut {
+        /// The client.
+        client: usize,
+        /// Which ways are cut.
+        cut: Cut,
+        /// For how long.
+        lasts: u64,
+    },
+    /// A client handles nothing for so long. Its clock runs on.
+    ClientPause(usize, u64),
+    /// A client process is gone, with its callers; another one takes its place after so long.
+    ClientCrash(usize, u64),
+    /// A client process gives back what its callers have, and ends soon; another one takes its
+    /// place after so long.
+    ClientStop(usize, u64),
+}
+
+/// Which ways between a client and its site are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Both. Either end may give the connection up.
+    BothWays,
+    /// What the client sends. Either end may give the connection up.
+    FromClient,
+    /// What its site sends. Either end may give the connection up.
+    ToClient,
+    /// What its site sends: the client does not read. Nobody gives the connection up.
+    Unread,
 }
 
 impl Fault {
     /// The kinds of faults, as they are counted.
-    pub const KINDS: [&'static str; 8] = [
+    pub const KINDS: [&'static str; 15] = [
         "reset",
         "partition",
         "one-way partition",
@@ -85,6 +117,13 @@ impl Fault {
         "crash",
         "reboot",
         "slow disk",
+        "client reset",
+        "client cut off",
+        "client one-way cut",
+        "client does not read",
+        "client pause",
+        "client crash",
+        "client stop",
     ];
 
     /// The place of its kind in [`Fault::KINDS`].
@@ -98,6 +137,13 @@ impl Fault {
             Fault::Crash { reboot: false, .. } | Fault::CrashHolder(_) => 5,
             Fault::Crash { .. } => 6,
             Fault::SlowDisk(..) => 7,
+            Fault::ClientReset(_) => 8,
+            Fault::ClientCut { cut: Cut::BothWays, .. } => 9,
+            Fault::ClientCut { cut: Cut::FromClient | Cut::ToClient, .. } => 10,
+            Fault::ClientCut { cut: Cut::Unread, .. } => 11,
+            Fault::ClientPause(..) => 12,
+            Fault::ClientCrash(..) => 13,
+            Fault::ClientStop(..) => 14,
         }
     }
 }
@@ -124,25 +170,61 @@ impl fmt::Display for Fault {
             Fault::SlowDisk(site, lasts) => {
                 write!(f, "the disk of {site} is slow for {} ms", ms(lasts))
             }
+            Fault::ClientReset(client) => write!(f, "the connection of c{} breaks", client + 1),
+            Fault::ClientCut { client, cut, lasts } => {
+                let how = match cut {
+                    Cut::BothWays => "is cut off",
+                    Cut::FromClient => "is not heard",
+                    Cut::ToClient => "hears nothing",
+                    Cut::Unread => "does not read",
+                };
+                write!(f, "c{} {how} for {} ms", client + 1, ms(lasts))
+            }
+            Fault::ClientPause(client, lasts) => {
+                write!(f, "c{} pauses for {} ms", client + 1, ms(lasts))
+            }
+            Fault::ClientCrash(client, lasts) => {
+                write!(f, "c{} crashes for {} ms", client + 1, ms(lasts))
+            }
+            Fault::ClientStop(client, lasts) => {
+                write!(f, "c{} stops for {} ms", client + 1, ms(lasts))
+            }
         }
     }
 }
 
-/// Draws what goes wrong in a run of `n` sites that lasts so long, in order of time.
+/// To whom faults happen, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope {
+    /// How many sites there are, and how many remote clients.
+    pub(super) sites: usize,
+    pub(super) clients: usize,
+    /// The length of a lease.
+    pub(super) lease: u64,
+    /// For how long faults happen.
+    pub(super) lasts: u64,
+}
+
+/// Draws what goes wrong in a run: with sites, and with clients.
+pub(super) fn draw(faults: Faults, scope: Scope, chance: &mut Chance) -> Vec<(u64, Fault)> {
+    let (of_sites, of_clients): (&[usize], &[usize]) = match faults {
+        Faults::None => return Vec::new(),
+        Faults::Network => (&[0, 1, 2, 3], &[8, 9, 10, 11]),
+        Faults::Crashes => (&[4, 5, 6, 7], &[12, 13, 14]),
+        Faults::All => (&[0, 1, 2, 3, 4, 5, 6, 7], &[8, 9, 10, 11, 12, 13, 14]),
+    };
+    let mut found = draw_kinds(of_sites, scope, chance);
+    if scope.clients > 0 {
+        found.extend(draw_kinds(of_clients, scope, chance));
+    }
+    found
+}
+
+/// Draws faults of these kinds, in order of time.
 ///
 /// How often each kind comes differs from seed to seed: many faults of one kind show what a few of
 /// each do not.
-pub(super) fn draw(
-    faults: Faults,
-    (n, lease, lasts): (usize, u64, u64),
-    chance: &mut Chance,
-) -> Vec<(u64, Fault)> {
-    let allowed: &[usize] = match faults {
-        Faults::None => return Vec::new(),
-        Faults::Network => &[0, 1, 2, 3],
-        Faults::Crashes => &[4, 5, 6, 7],
-        Faults::All => &[0, 1, 2, 3, 4, 5, 6, 7],
-    };
+fn draw_kinds(allowed: &[usize], scope: Scope, chance: &mut Chance) -> Vec<(u64, Fault)> {
     let mut urn: Vec<usize> = Vec::new();
     for &kind in allowed {
         let times = chance.one_of(&[0, 1, 1, 4]);
@@ -151,18 +233,21 @@ pub(super) fn draw(
     if urn.is_empty() {
         urn.extend(allowed);
     }
-    let gap = lease * chance.one_of(&[1, 2, 4, 8]) / 2;
+    let gap = scope.lease * chance.one_of(&[1, 2, 4, 8]) / 2;
     let mut found = Vec::new();
     let mut at = chance.about(gap);
-    while at < lasts {
+    while at < scope.lasts {
         let kind = chance.one_of(&urn);
-        found.push((at, draw_one(kind, n, lease, chance)));
+        let fault =
+            if kind < 8 { draw_one(kind, scope, chance) } else { draw_client(kind, scope, chance) };
+        found.push((at, fault));
         at += chance.about(gap) + 1;
     }
     found
 }
 
-fn draw_one(kind: usize, n: usize, lease: u64, chance: &mut Chance) -> Fault {
+fn draw_one(kind: usize, scope: Scope, chance: &mut Chance) -> Fault {
+    let Scope { sites: n, lease, .. } = scope;
     let site = SiteId::new(chance.place(n));
     match kind {
         0 if n > 1 => {
@@ -180,5 +265,22 @@ fn draw_one(kind: usize, n: usize, lease: u64, chance: &mut Chance) -> Fault {
         4 => Fault::Pause(site, chance.spell(lease)),
         5 | 6 => Fault::Crash { site, reboot: kind == 6, lasts: chance.spell(lease) },
         _ => Fault::SlowDisk(site, chance.spell(lease)),
+    }
+}
+
+fn draw_client(kind: usize, scope: Scope, chance: &mut Chance) -> Fault {
+    let client = chance.place(scope.clients);
+    let lasts = chance.spell(scope.lease);
+    let cut = match kind {
+        9 => Cut::BothWays,
+        10 => chance.one_of(&[Cut::FromClient, Cut::ToClient]),
+        _ => Cut::Unread,
+    };
+    match kind {
+        8 => Fault::ClientReset(client),
+        9..=11 => Fault::ClientCut { client, cut, lasts },
+        12 => Fault::ClientPause(client, lasts),
+        13 => Fault::ClientCrash(client, lasts),
+        _ => Fault::ClientStop(client, lasts),
     }
 }

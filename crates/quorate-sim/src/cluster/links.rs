@@ -1,10 +1,11 @@
 //! Connections as a run's drivers make and lose them.
 
 use quorate_quorum::SiteId;
-use quorate_session::session::Packet;
-use quorate_site::{Input, Said};
+use quorate_session::client::ClientInput;
+use quorate_site::Input;
+use quorate_site::client_gateway::GatewayInput;
 
-use super::event::Event;
+use super::event::{AnyPacket, Endpoint, Event};
 use super::run::{Due, MS, Run};
 
 impl Run<'_> {
@@ -13,32 +14,73 @@ impl Run<'_> {
         if self.slow_packets > 0 { 20 * delay } else { delay }
     }
 
+    /// How long a packet takes; no time within one process.
+    fn delay_between(&mut self, a: usize, b: usize) -> u64 {
+        if self.is_one_process(a, b) { 0 } else { self.packet_delay() }
+    }
+
+    /// Whether one endpoint is a client in the process of the other, which is a site.
+    fn is_one_process(&self, a: usize, b: usize) -> bool {
+        let process = self.process_at(a.max(b));
+        process.is_some_and(|process| self.clients[process].host == Some(a.min(b)))
+    }
+
+    /// The client process at an endpoint; `None` if that is a site.
+    pub(super) fn process_at(&self, endpoint: usize) -> Option<usize> {
+        endpoint.checked_sub(self.nodes.len())
+    }
+
+    /// The endpoint of a client process.
+    pub(super) fn endpoint(&self, process: usize) -> usize {
+        self.nodes.len() + process
+    }
+
+    /// An endpoint, for people.
+    pub(super) fn end_name(&self, endpoint: usize) -> Endpoint {
+        match self.process_at(endpoint) {
+            None => Endpoint::Site(SiteId::new(endpoint)),
+            Some(process) => Endpoint::Client(self.clients[process].name),
+        }
+    }
+
     /// Sends a packet on the connection it was meant for; if that is gone, to nobody.
-    pub(super) fn send(&mut self, from: usize, to: usize, packet: Packet<Said>, generation: u64) {
+    pub(super) fn send(&mut self, from: usize, to: usize, packet: AnyPacket, generation: u64) {
         if generation == 0 || self.wire.up(from, to) != generation {
             return;
         }
         self.tally.packets += 1;
-        let (sender, receiver) = (SiteId::new(from), SiteId::new(to));
+        let (sender, receiver) = (self.end_name(from), self.end_name(to));
         self.watch.see(self.now, &Event::Sends(sender, receiver, &packet));
-        let at = self.now + self.packet_delay();
+        let at = self.now + self.delay_between(from, to);
         if let Some(arrival) = self.wire.send((from, to), packet, at) {
             self.plan_at(arrival.at, Due::Arrive(from, to, arrival.serial));
         }
     }
 
     pub(super) fn on_arrive(&mut self, from: usize, to: usize, serial: u64) {
-        let Some(packet) = self.wire.arrive((from, to), serial) else { return };
-        let (sender, receiver) = (SiteId::new(from), SiteId::new(to));
+        let Some((packet, generation)) = self.wire.arrive((from, to), serial) else { return };
+        let (sender, receiver) = (self.end_name(from), self.end_name(to));
         self.watch.see(self.now, &Event::Receives(sender, receiver, &packet));
-        self.feed(to, Input::Packet(sender, packet), 0);
+        match (packet, self.process_at(to)) {
+            (AnyPacket::Site(packet), _) => {
+                let input = Input::Packet(SiteId::new(from), packet);
+                self.feed(to, GatewayInput::Site(input), 0);
+            }
+            (AnyPacket::Client(packet), None) => {
+                let id = self.client_at(from).id;
+                self.feed(to, GatewayInput::Client(id, packet), generation);
+            }
+            (AnyPacket::Client(packet), Some(process)) => {
+                self.feed_client(process, ClientInput::Packet(packet), 0);
+            }
+        }
     }
 
-    /// Tries to connect. It takes both sites, and both ways between them: a paused site's system
+    /// Two sites try to connect. It takes both, and both ways between them: a paused site's system
     /// still takes connections.
     pub(super) fn on_connect(&mut self, a: usize, b: usize) {
         let able = [a, b].iter().all(|&site| self.nodes[site].site.is_some());
-        let open = !self.wire.is_blocked((a, b)) && !self.wire.is_blocked((b, a));
+        let open = self.is_open_between(a, b);
         let lease = self.lease;
         let link = self.wire.link(a, b);
         if link.latest > link.broken {
@@ -52,35 +94,73 @@ impl Run<'_> {
         }
         link.connecting = false;
         link.failures = 0;
+        self.open_connection(a, b);
+    }
+
+    /// Whether packets could get through, both ways.
+    pub(super) fn is_open_between(&mut self, a: usize, b: usize) -> bool {
+        !self.wire.is_blocked((a, b)) && !self.wire.is_blocked((b, a))
+    }
+
+    /// Makes a connection, which comes up at each end at a time of its own.
+    pub(super) fn open_connection(&mut self, a: usize, b: usize) {
+        let link = self.wire.link(a, b);
         link.latest += 1;
         let generation = link.latest;
         for (at, peer) in [(a, b), (b, a)] {
-            let up = self.now + self.packet_delay();
+            let up = self.now + self.delay_between(at, peer);
             self.wire.expect_from(at, peer, up);
             self.plan_at(up, Due::Up(at, peer, generation));
         }
     }
 
+    /// A site is told of a peer's connection at once, and of a client's by its first packet.
     pub(super) fn on_up(&mut self, at: usize, peer: usize, generation: u64) {
-        if self.wire.come_up(at, peer, generation) {
-            self.see(&Event::Connection(SiteId::new(at), SiteId::new(peer), true));
-            self.feed(at, Input::Up(SiteId::new(peer)), generation);
+        let came_up = self.wire.come_up(at, peer, generation);
+        if came_up {
+            self.see(&Event::Connection(self.end_name(at), self.end_name(peer), true));
+        }
+        match (self.process_at(at), self.process_at(peer)) {
+            (Some(process), _) if came_up => {
+                self.feed_client(process, ClientInput::Up, generation);
+            }
+            (Some(process), _) => self.dial_again(process),
+            (None, None) if came_up => {
+                self.feed(at, GatewayInput::Site(Input::Up(SiteId::new(peer))), generation);
+            }
+            (None, _) => {}
         }
     }
 
     pub(super) fn on_down(&mut self, at: usize, peer: usize, generation: u64) {
-        if self.wire.go_down(at, peer, generation) {
-            self.see(&Event::Connection(SiteId::new(at), SiteId::new(peer), false));
-            self.feed(at, Input::Down(SiteId::new(peer)), 0);
+        if !self.wire.go_down(at, peer, generation) {
+            return;
+        }
+        self.see(&Event::Connection(self.end_name(at), self.end_name(peer), false));
+        match (self.process_at(at), self.process_at(peer)) {
+            (Some(process), _) => self.feed_client(process, ClientInput::Down, 0),
+            (None, Some(process)) => {
+                let id = self.clients[process].id;
+                self.feed(at, GatewayInput::Down(id), 0);
+            }
+            (None, None) => {
+                self.feed(at, GatewayInput::Site(Input::Down(SiteId::new(peer))), 0);
+            }
         }
     }
 
-    /// The connection of two sites breaks: a tail of what is under way is lost, each end hears of
-    /// it after the time given, and whoever hears first connects again.
-    pub(super) fn break_link(&mut self, a: usize, b: usize, heard_after: [u64; 2]) {
+    /// Whether there is a connection that has not broken.
+    pub(super) fn is_connected(&mut self, a: usize, b: usize) -> bool {
         let link = self.wire.link(a, b);
-        let generation = link.latest;
-        let whole = generation > link.broken;
+        link.latest > link.broken
+    }
+
+    /// The connection of two endpoints breaks: a tail of what is under way is lost, and each end
+    /// hears of it after the time given. Whichever site hears first connects again; a client does
+    /// so itself.
+    pub(super) fn break_link(&mut self, a: usize, b: usize, heard_after: [u64; 2]) {
+        let whole = self.is_connected(a, b);
+        let generation = self.wire.link(a, b).latest;
         for (way, at, peer, after) in
             [((b, a), a, b, heard_after[0]), ((a, b), b, a, heard_after[1])]
         {
@@ -89,8 +169,9 @@ impl Run<'_> {
             self.wire.cut(way, arriving);
             self.plan_in(after, Due::Down(at, peer, generation));
         }
+        let among_sites = self.process_at(a.max(b)).is_none();
         let link = self.wire.link(a, b);
-        if whole && !link.connecting {
+        if among_sites && whole && !link.connecting {
             link.connecting = true;
             link.failures = 0;
             let again = heard_after.into_iter().min().unwrap_or(0);

@@ -1,8 +1,10 @@
 //! Faults as they happen, and how they end.
 
 use quorate_quorum::SiteId;
+use quorate_site::Input;
+use quorate_site::client_gateway::GatewayInput;
 
-use super::event::Event;
+use super::event::{Endpoint, Event};
 use super::faults::Fault;
 use super::run::{Due, Run};
 
@@ -24,10 +26,7 @@ impl Run<'_> {
                 self.slow_packets += 1;
                 self.plan_in(lasts, Due::QuickPackets);
             }
-            Fault::Pause(site, lasts) => {
-                self.nodes[site.index()].paused = true;
-                self.plan_in(lasts, Due::Resume(site.index()));
-            }
+            Fault::Pause(site, lasts) => self.pause(site.index(), lasts),
             Fault::Crash { site, reboot, lasts } => self.crash(site.index(), reboot, lasts),
             Fault::CrashHolder(lasts) => {
                 let holder = self.judge.holder(self.now, 0).expect("it was looked at");
@@ -37,10 +36,15 @@ impl Run<'_> {
                 self.nodes[site.index()].slow_disk = true;
                 self.plan_in(lasts, Due::QuickDisk(site.index()));
             }
+            Fault::ClientReset(client) => self.reset_client(client),
+            Fault::ClientCut { client, cut, lasts } => self.cut_client(client, cut, lasts),
+            Fault::ClientPause(client, lasts) => self.pause_client(client, lasts),
+            Fault::ClientCrash(client, lasts) => self.crash_client(client, lasts),
+            Fault::ClientStop(client, lasts) => self.stop_client(client, lasts),
         }
     }
 
-    fn is_possible(&self, fault: &Fault) -> bool {
+    fn is_possible(&mut self, fault: &Fault) -> bool {
         match fault {
             Fault::Pause(site, _) => {
                 let node = &self.nodes[site.index()];
@@ -55,6 +59,14 @@ impl Run<'_> {
             | Fault::Partition { .. }
             | Fault::SlowPackets(_)
             | Fault::SlowDisk(..) => true,
+            Fault::ClientReset(client) => self.has_connection(*client),
+            Fault::ClientCut { client, .. } | Fault::ClientCrash(client, _) => {
+                self.tenant(*client).is_alive()
+            }
+            Fault::ClientPause(client, _) | Fault::ClientStop(client, _) => {
+                let client = self.tenant(*client);
+                client.is_alive() && !client.paused && !client.stopping
+            }
         }
     }
 
@@ -75,6 +87,11 @@ impl Run<'_> {
                 }
             }
         }
+        self.block(ways, lasts);
+    }
+
+    /// Keeps packets from getting through, for so long.
+    pub(super) fn block(&mut self, ways: Vec<(usize, usize)>, lasts: u64) {
         for &way in &ways {
             self.wire.block(way);
         }
@@ -103,6 +120,15 @@ impl Run<'_> {
         }
     }
 
+    /// A site handles nothing, nor does the client in its process.
+    fn pause(&mut self, place: usize, lasts: u64) {
+        self.nodes[place].paused = true;
+        if let Some(process) = self.embedded(place).map(|place| self.tenants[place].process) {
+            self.clients[process].paused = true;
+        }
+        self.plan_in(lasts, Due::Resume(place));
+    }
+
     /// A paused site goes on: it handles what has happened meanwhile, by the time it is now.
     pub(super) fn resume(&mut self, place: usize) {
         let node = &mut self.nodes[place];
@@ -111,32 +137,36 @@ impl Run<'_> {
         }
         node.paused = false;
         let id = node.id;
-        self.see(&Event::Recovers("goes on", Some(id)));
-        for due in std::mem::take(&mut self.nodes[place].deferred) {
-            let wait = self.chance.below(self.lease / 50);
-            self.plan_in(wait, due);
-        }
+        self.see(&Event::Recovers("goes on", Some(Endpoint::Site(id))));
         self.drain(place);
         while let Some((input, generation)) = self.nodes[place].inbox.pop_front() {
             self.step(place, input, generation);
         }
-        self.step(place, quorate_site::Input::Time, 0);
+        self.step(place, GatewayInput::Site(Input::Time), 0);
+        if let Some(process) = self.embedded(place).map(|place| self.tenants[place].process) {
+            self.resume_client(process);
+        }
     }
 
-    /// A site's memory is gone. Its system closes its connections, or its machine is gone too and
-    /// the others find out when they hear nothing.
+    /// A site's memory is gone, and the client in its process. Its system closes its connections,
+    /// or its machine is gone too and the others find out when they hear nothing.
     fn crash(&mut self, place: usize, reboot: bool, lasts: u64) {
         let finished = self.chance.percent(50);
         let node = &mut self.nodes[place];
         node.forget();
         node.drive.crash(finished);
-        self.bury_callers(place, reboot);
+        if let Some(process) = self.embedded(place).map(|place| self.tenants[place].process) {
+            self.kill_client(process);
+        }
         if reboot {
             let reading = self.chance.below(self.lease);
             let node = &mut self.nodes[place];
             node.clock = node.clock.set(self.now, reading);
         }
-        for peer in (0..self.nodes.len()).filter(|peer| *peer != place) {
+        let remote = self.remote_at(place).into_iter().map(|process| self.endpoint(process));
+        let remote: Vec<usize> = remote.collect();
+        let peers = (0..self.nodes.len()).filter(|peer| *peer != place);
+        for peer in peers.chain(remote) {
             let heard =
                 if reboot { self.chance.below(3 * self.lease) } else { self.packet_delay() };
             self.break_link(place, peer, [0, heard]);

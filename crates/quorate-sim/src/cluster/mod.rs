@@ -1,12 +1,18 @@
-//! Clusters of whole sites: clocks that drift, connections that break, sites that pause, crash
-//! and restart, disks that are slow, callers that come too late.
+//! Clusters of whole sites and client processes: clocks that drift, connections that break, sites
+//! and clients that pause, crash and restart, disks that are slow, callers that come too late.
 //!
-//! [`run`] drives [`Site`](quorate_site::Site)s as a server would: it carries out their effects in
-//! order, waits for the disk where they say so, and gives each only its own clock. What goes wrong
-//! is drawn from a seed, or listed. The properties look on from outside, in true time.
+//! [`run`] drives each [`SiteWithClients`](quorate_site::client_gateway::SiteWithClients) as a
+//! server would: it carries out effects in order, waits for the disk where they say so, and gives
+//! each only its own clock. It drives each
+//! [`ClientMachine`](quorate_session::client::ClientMachine) as a client process would, and a
+//! caller believes what the machine says. What goes wrong is drawn from a seed, or listed. The
+//! properties look on from outside, in true time.
 
+mod beliefs;
 mod callers;
 mod chance;
+mod client_faults;
+mod clients;
 mod clock;
 mod disk;
 mod event;
@@ -18,7 +24,6 @@ mod property;
 mod run;
 mod storage;
 mod tally;
-mod tell;
 mod wire;
 
 use std::sync::Arc;
@@ -31,8 +36,8 @@ use quorate_site::registry::Settings;
 use self::run::Run;
 use crate::Breach;
 
-pub use self::event::{Chronicle, Event, Observer};
-pub use self::faults::{Fault, Faults};
+pub use self::event::{AnyPacket, Chronicle, ClientName, Endpoint, Event, Observer};
+pub use self::faults::{Cut, Fault, Faults};
 pub use self::property::PROPERTIES;
 pub use self::tally::Tally;
 
@@ -59,7 +64,7 @@ pub struct Plan {
     pub listed: Vec<(u64, Fault)>,
     /// The switches of the protocols.
     pub settings: Settings,
-    /// The rule of sessions that is not kept; `None` outside checks.
+    /// The rule of sessions that is not kept, by sites and clients; `None` outside checks.
     pub undone: Option<Rule>,
     /// What disks forget; `None` outside checks.
     pub forgets: Option<Forgets>,
@@ -71,14 +76,15 @@ pub struct Plan {
 /// Who comes for what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Callers with habits that the seed draws: so many at each site, for so many resources.
+    /// Callers with habits that the seed draws, in client processes that it draws too.
     Drawn {
-        /// At each site.
+        /// How many there are for each site.
         callers: usize,
         /// How many resources there are.
         names: usize,
     },
-    /// One caller at the first site that stays as long as it may, and nobody else.
+    /// One caller, whose process is connected to the first site, that stays as long as it may, and
+    /// nobody else.
     OneHolder,
 }
 

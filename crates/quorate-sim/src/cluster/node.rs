@@ -1,19 +1,19 @@
 //! One site and what drives it: its clock, its disk, and its effects, carried out in order.
 
 use std::any::Any;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
-use quorate_session::CallId;
 use quorate_session::session::Lease;
-use quorate_site::{Config, Effect, Input, Past, Site};
+use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
+use quorate_site::{Config, Effect, Input, Past};
 
 use super::clock::Clock;
 use super::disk::{Drive, Need, Record};
-use super::event::Event;
+use super::event::{AnyPacket, Event};
 use super::run::{Due, Run};
 use super::{Forgets, Plan};
 use crate::chance::Chance;
@@ -24,49 +24,39 @@ pub(super) struct Node {
     pub(super) id: SiteId,
     pub(super) clock: Clock,
     /// `None` while it is down.
-    pub(super) site: Option<Site>,
+    pub(super) site: Option<SiteWithClients>,
     /// The how-manieth life of the site it is.
     pub(super) life: u64,
     pub(super) paused: bool,
     pub(super) slow_disk: bool,
-    /// What happened to it while it was paused, and the generation of a connection that came up.
-    pub(super) inbox: VecDeque<(Input, u64)>,
-    /// What its callers would have done meanwhile.
-    pub(super) deferred: Vec<Due>,
+    /// What happened to it while it was paused, and the generation of a connection that came up, or
+    /// on which a client's packet came.
+    pub(super) inbox: VecDeque<(GatewayInput, u64)>,
     /// Effects that wait for the disk; a packet with the generation of the connection it is for.
-    pub(super) outbox: VecDeque<(Effect, u64)>,
-    /// The generations of the connections that the site knows to be up.
-    pub(super) known: Vec<u64>,
+    pub(super) outbox: VecDeque<(GatewayEffect, u64)>,
+    /// The generations of the connections that the site knows to be up, by endpoint.
+    known: BTreeMap<usize, u64>,
     pub(super) drive: Drive,
     /// The time the site asked to be woken at, and the one that was planned for.
     asked: Option<Tick>,
     planned: Option<Tick>,
-    /// The horizon the site has told last.
-    pub(super) horizon: Tick,
-    /// Its callers that are inside.
-    pub(super) inside: BTreeSet<CallId>,
 }
 
 impl Node {
     pub(super) fn new(plan: &Plan, id: SiteId, chance: &mut Chance) -> Self {
-        let width = u64::from(plan.skew) * 2 + 1;
-        let skew = i64::try_from(chance.below(width)).expect("it is small") - i64::from(plan.skew);
         Self {
             id,
-            clock: Clock::new(0, chance.below(1 << 50), skew),
+            clock: Clock::draw(0, plan.skew, chance),
             site: None,
             life: 0,
             paused: false,
             slow_disk: false,
             inbox: VecDeque::new(),
-            deferred: Vec::new(),
             outbox: VecDeque::new(),
-            known: vec![0; plan.quorums.n()],
+            known: BTreeMap::new(),
             drive: Drive::default(),
             asked: None,
             planned: None,
-            horizon: Tick::ZERO,
-            inside: BTreeSet::new(),
         }
     }
 
@@ -76,13 +66,10 @@ impl Node {
         self.life += 1;
         self.paused = false;
         self.inbox.clear();
-        self.deferred.clear();
         self.outbox.clear();
-        self.known.fill(0);
+        self.known.clear();
         self.asked = None;
         self.planned = None;
-        self.horizon = Tick::ZERO;
-        self.inside.clear();
     }
 
     /// What is read from the disk at a start.
@@ -107,6 +94,7 @@ impl Run<'_> {
         let node = &mut self.nodes[place];
         let mut config = Config::new(node.id, Arc::clone(&self.plan.quorums));
         config.terms.lease = Lease::new(lease).expect("the plan's lease is in range");
+        config.terms = config.terms.with_window(self.mood.window);
         if let Some(rule) = self.plan.undone {
             config.terms = config.terms.without(rule);
         }
@@ -116,19 +104,22 @@ impl Run<'_> {
         let now = node.clock.read(self.now);
         let past = node.read_disk(self.plan.forgets);
         let (id, life) = (node.id, node.life);
-        let started = catch_unwind(AssertUnwindSafe(|| Site::start(now, config, past)));
+        let started = catch_unwind(AssertUnwindSafe(|| SiteWithClients::start(now, config, past)));
         self.see(&Event::Starts(id, life, now));
         match started {
             Ok((site, effects)) => {
                 self.nodes[place].site = Some(site);
                 self.take_effects(place, effects);
             }
-            Err(panic) => self.judge.on_panic(id, panic_message(panic.as_ref())),
+            Err(panic) => return self.judge.on_panic(&id, panic_message(panic.as_ref())),
+        }
+        if let Some(client) = self.embedded(place) {
+            self.start_client(client);
         }
     }
 
     /// Something happens to a site; if it is paused it learns of it later.
-    pub(super) fn feed(&mut self, place: usize, input: Input, generation: u64) {
+    pub(super) fn feed(&mut self, place: usize, input: GatewayInput, generation: u64) {
         let node = &mut self.nodes[place];
         if node.site.is_none() {
             return;
@@ -139,36 +130,47 @@ impl Run<'_> {
         self.step(place, input, generation);
     }
 
-    pub(super) fn step(&mut self, place: usize, input: Input, generation: u64) {
+    pub(super) fn step(&mut self, place: usize, input: GatewayInput, generation: u64) {
+        self.note_connection(place, &input, generation);
         let node = &mut self.nodes[place];
         let Some(site) = &mut node.site else { return };
-        match &input {
-            Input::Up(peer) => node.known[peer.index()] = generation,
-            Input::Down(peer) => node.known[peer.index()] = 0,
-            _ => {}
-        }
         let now = node.clock.read(self.now);
         match catch_unwind(AssertUnwindSafe(|| site.step(now, input))) {
             Ok(effects) => self.take_effects(place, effects),
             Err(panic) => {
                 let id = node.id;
-                self.judge.on_panic(id, panic_message(panic.as_ref()));
+                self.judge.on_panic(&id, panic_message(panic.as_ref()));
             }
         }
     }
 
+    /// What the site says goes out on the connection that it knows of. It hears of a client's
+    /// connection by a packet.
+    fn note_connection(&mut self, place: usize, input: &GatewayInput, generation: u64) {
+        let (endpoint, generation) = match input {
+            GatewayInput::Site(Input::Up(peer)) => (peer.index(), generation),
+            GatewayInput::Site(Input::Down(peer)) => (peer.index(), 0),
+            GatewayInput::Client(id, _) => (self.endpoint_of(*id), generation),
+            GatewayInput::Down(id) => (self.endpoint_of(*id), 0),
+            GatewayInput::Site(_) => return,
+        };
+        self.nodes[place].known.insert(endpoint, generation);
+    }
+
     /// Carries out effects, or keeps them until the disk is done. Timers do not wait for it.
-    fn take_effects(&mut self, place: usize, effects: Vec<Effect>) {
-        let node = &mut self.nodes[place];
+    fn take_effects(&mut self, place: usize, effects: Vec<GatewayEffect>) {
         for effect in effects {
-            let generation = match &effect {
-                Effect::Packet(to, _) => node.known[to.index()],
-                _ => 0,
+            let to = match &effect {
+                GatewayEffect::Site(Effect::Packet(to, _)) => Some(to.index()),
+                GatewayEffect::Client(id, _) => Some(self.endpoint_of(*id)),
+                GatewayEffect::Site(_) => None,
             };
-            if let Effect::Wake(tick) = effect {
+            let node = &mut self.nodes[place];
+            if let GatewayEffect::Site(Effect::Wake(tick)) = effect {
                 node.asked = Some(tick);
             } else {
-                node.outbox.push_back((effect, generation));
+                let generation = to.and_then(|to| node.known.get(&to).copied());
+                node.outbox.push_back((effect, generation.unwrap_or(0)));
             }
         }
         self.drain(place);
@@ -177,7 +179,7 @@ impl Run<'_> {
 
     fn plan_wake(&mut self, place: usize) {
         let node = &mut self.nodes[place];
-        let Some(deadline) = node.site.as_ref().and_then(Site::deadline) else { return };
+        let Some(deadline) = node.site.as_ref().and_then(SiteWithClients::deadline) else { return };
         if node.asked != Some(deadline) {
             let id = node.id;
             return self.judge.on_deaf(id);
@@ -196,10 +198,10 @@ impl Run<'_> {
             return;
         }
         let now = node.clock.read(self.now);
-        let due = node.site.as_ref().and_then(Site::deadline);
+        let due = node.site.as_ref().and_then(SiteWithClients::deadline);
         if due.is_some_and(|due| due <= now) {
             node.planned = None;
-            self.step(place, Input::Time, 0);
+            self.step(place, GatewayInput::Site(Input::Time), 0);
         }
     }
 
@@ -215,9 +217,18 @@ impl Run<'_> {
         }
     }
 
-    fn carry_out(&mut self, place: usize, effect: Effect, generation: u64) {
+    fn carry_out(&mut self, place: usize, effect: GatewayEffect, generation: u64) {
+        let effect = match effect {
+            GatewayEffect::Client(id, packet) => {
+                let to = self.endpoint_of(id);
+                return self.send(place, to, AnyPacket::Client(packet), generation);
+            }
+            GatewayEffect::Site(effect) => effect,
+        };
         match effect {
-            Effect::Packet(to, packet) => self.send(place, to.index(), packet, generation),
+            Effect::Packet(to, packet) => {
+                self.send(place, to.index(), AnyPacket::Site(packet), generation);
+            }
             Effect::Persist(disk) => self.write_disk(place, Record::Site(disk), Need::Barrier),
             Effect::Save(disk) => self.write_disk(place, Record::Site(disk), Need::Early),
             Effect::Keep(name, durable) => {
@@ -234,7 +245,7 @@ impl Run<'_> {
                 self.judge.on_note(id, about, what);
             }
             Effect::Wake(_) | Effect::Audit(_) => {}
-            effect => self.tell(place, effect),
+            _ => unreachable!("the rest is for callers, and these are all clients"),
         }
     }
 
@@ -265,13 +276,15 @@ impl Run<'_> {
             self.plan_write(place);
         }
         match (need, record) {
-            (Need::Early, Record::Site(disk)) => self.feed(place, Input::Saved(disk), 0),
+            (Need::Early, Record::Site(disk)) => {
+                self.feed(place, GatewayInput::Site(Input::Saved(disk)), 0);
+            }
             _ => self.drain(place),
         }
     }
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
+pub(super) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
 }

@@ -5,11 +5,14 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
+use quorate_session::session::Terms;
 use quorate_session::{CallId, Name, RequestView, ResourceView};
+use quorate_site::client_gateway::SiteWithClients;
 
 use super::callers::{Call, Queue};
+use super::clients::{self, Client, Home, Tenant};
 use super::event::{Event, Observer};
-use super::faults::{self, Fault, Faults};
+use super::faults::{self, Fault, Faults, Scope};
 use super::node::Node;
 use super::property::{Judge, Left};
 use super::storage::Storage;
@@ -24,17 +27,21 @@ pub(super) const MS: u64 = 1_000_000;
 /// Nothing may be left of any claim so many leases after the faults are over.
 const BOUND: u64 = 30;
 
-/// What is due at some moment. Sites and resources are places in their lists.
+/// What is due at some moment. Sites, client processes and resources are places in their lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
     /// A site's deadline, in this life of it.
     Wake(usize, u64),
+    /// A client's deadline.
+    WakeClient(usize),
     /// The packet of this number, from, to.
     Arrive(usize, usize, u64),
-    /// The connection of this generation comes up, or goes down, at the first site.
+    /// The connection of this generation comes up, or goes down, at the first endpoint.
     Up(usize, usize, u64),
     Down(usize, usize, u64),
+    /// Two sites connect, or a client its site.
     Connect(usize, usize),
+    Dial(usize),
     /// A connection is given up, if nothing gets through.
     TimeOut(usize, usize),
     /// The first write of a site's disk is done, in this life of it.
@@ -45,6 +52,10 @@ pub(super) enum Due {
     Write(CallId),
     LateWrite(CallId),
     Leave(CallId),
+    /// A caller whose grant is lost tells its process that it has stopped.
+    Drop(CallId),
+    /// A caller wants to hear of the loss of its grant earlier than usual.
+    Margin(CallId),
     Break,
     /// The fault of this number in the list.
     Fault(usize),
@@ -54,6 +65,10 @@ pub(super) enum Due {
     Resume(usize),
     Restart(usize),
     QuickDisk(usize),
+    /// A client goes on, or has stopped; another process starts in the place of one.
+    ResumeClient(usize),
+    EndClient(usize),
+    StartClient(usize),
     /// All faults are over, and no more callers come.
     Heal,
     /// Is anything left?
@@ -73,6 +88,8 @@ pub(super) struct Mood {
     pub(super) think: u64,
     pub(super) fence_block: u64,
     pub(super) local_turns: u32,
+    /// How many unacknowledged messages a client and its site send before they wait.
+    pub(super) window: usize,
     /// Whether group locks are read-write locks.
     pub(super) read_write: bool,
     /// How many units a pool has.
@@ -94,6 +111,12 @@ pub(super) struct Run<'a> {
     agenda: BinaryHeap<Reverse<(u64, u64, Due)>>,
     planned: u64,
     pub(super) nodes: Vec<Node>,
+    /// Client processes, in the order they started.
+    pub(super) clients: Vec<Client>,
+    /// Where client processes run, the remote ones first.
+    pub(super) tenants: Vec<Tenant>,
+    /// Where each caller is: a place in that list.
+    pub(super) homes: Vec<usize>,
     pub(super) wire: Wire,
     pub(super) names: Vec<Name>,
     pub(super) calls: Vec<Call>,
@@ -121,7 +144,11 @@ impl<'a> Run<'a> {
         let lasts = nanos(plan.lasts);
         let mood = draw_mood(plan, &mut chance);
         let units = mood.units;
-        let mut faults = faults::draw(plan.faults, (n, lease, lasts), &mut chance);
+        let (tenants, homes) = clients::draw_homes(plan, &mut chance);
+        let remote = |tenant: &&Tenant| matches!(tenant.home, Home::Remote(_));
+        let clients = tenants.iter().filter(remote).count();
+        let scope = Scope { sites: n, clients, lease, lasts };
+        let mut faults = faults::draw(plan.faults, scope, &mut chance);
         faults.extend(plan.listed.iter().cloned());
         let nodes = SiteId::all(n).map(|site| Node::new(plan, site, &mut chance)).collect();
         let names = if let Load::Drawn { names, .. } = plan.load { names.max(1) } else { 1 };
@@ -136,6 +163,9 @@ impl<'a> Run<'a> {
             agenda: BinaryHeap::new(),
             planned: 0,
             nodes,
+            clients: Vec::new(),
+            tenants,
+            homes,
             wire: Wire::new(n),
             names: (0..names).map(|place| name(place).expect("it is short")).collect(),
             calls: Vec::new(),
@@ -162,12 +192,15 @@ impl<'a> Run<'a> {
                 self.plan_in(0, Due::Connect(site, peer));
             }
         }
+        for place in 0..self.tenants.len() {
+            if matches!(self.tenants[place].home, Home::Remote(_)) {
+                self.start_client(place);
+            }
+        }
         for place in 0..self.faults.len() {
             self.plan_at(self.faults[place].0, Due::Fault(place));
         }
-        let callers =
-            if let Load::Drawn { callers, .. } = self.plan.load { callers * n } else { 1 };
-        for caller in 0..callers {
+        for caller in 0..self.homes.len() {
             let wait = self.chance.about(self.mood.think);
             self.plan_in(wait, Due::Claim(caller));
         }
@@ -204,10 +237,12 @@ impl<'a> Run<'a> {
         self.now = at;
         match due {
             Due::Wake(site, life) => self.on_wake(site, life),
+            Due::WakeClient(process) => self.on_wake_client(process),
             Due::Arrive(from, to, serial) => self.on_arrive(from, to, serial),
             Due::Up(at, peer, generation) => self.on_up(at, peer, generation),
             Due::Down(at, peer, generation) => self.on_down(at, peer, generation),
             Due::Connect(a, b) => self.on_connect(a, b),
+            Due::Dial(process) => self.on_dial(process),
             Due::TimeOut(a, b) => self.on_time_out(a, b),
             Due::Written(site, life) => self.on_written(site, life),
             Due::Claim(caller) => self.on_claim(caller),
@@ -215,6 +250,8 @@ impl<'a> Run<'a> {
             Due::Write(call) => self.on_write(call),
             Due::LateWrite(call) => self.on_late_write(call),
             Due::Leave(call) => self.on_leave(call),
+            Due::Drop(call) => self.on_drop(call),
+            Due::Margin(call) => self.on_margin(call),
             Due::Break => self.on_break(),
             Due::Fault(place) => self.on_fault(place),
             Due::Unblock(place) => self.unblock(place),
@@ -222,6 +259,9 @@ impl<'a> Run<'a> {
             Due::Resume(site) => self.resume(site),
             Due::Restart(site) => self.restart(site),
             Due::QuickDisk(site) => self.nodes[site].slow_disk = false,
+            Due::ResumeClient(process) => self.resume_client(process),
+            Due::EndClient(process) => self.end_client(process),
+            Due::StartClient(client) => self.restart_client(client),
             Due::Heal => self.heal(),
             Due::Inspect => self.inspect(),
         }
@@ -240,6 +280,10 @@ impl<'a> Run<'a> {
             self.nodes[site].slow_disk = false;
             self.resume(site);
             self.restart(site);
+        }
+        for place in 0..self.tenants.len() {
+            self.resume_client(self.tenants[place].process);
+            self.restart_client(place);
         }
         for place in 0..self.calls.len() {
             if self.calls[place].is_inside() {
@@ -269,9 +313,10 @@ impl<'a> Run<'a> {
         for call in &self.calls {
             left.waiting += usize::from(call.is_waiting());
             left.inside += usize::from(call.is_inside());
+            left.leaving += usize::from(call.leaving);
         }
         for node in &self.nodes {
-            let Some(site) = &node.site else { continue };
+            let Some(site) = node.site.as_ref().map(SiteWithClients::site) else { continue };
             let views = site.names().filter_map(|name| site.show(name));
             left.known.extend(views.map(|view| (node.id, in_words(&view))));
         }
@@ -317,6 +362,7 @@ fn draw_mood(plan: &Plan, chance: &mut Chance) -> Mood {
         think: lease / chance.one_of(&[20, 5, 2]),
         fence_block: chance.one_of(&[4, 64, 1 << 20]),
         local_turns: chance.one_of(&[1, 2, 8]),
+        window: if calm { Terms::WINDOW } else { chance.one_of(&[Terms::WINDOW, 20, 3]) },
         read_write: plan.wants == Wants::Group && chance.percent(40),
         units: if plan.wants == Wants::Pool { chance.one_of(&[1, 2, 3, 4]) } else { 1 },
         leases,

@@ -15,9 +15,9 @@ pub struct Tally {
     pub denied: BTreeMap<&'static str, u64>,
     /// Waiting callers that gave up.
     pub given_up: u64,
-    /// Waiting callers whose site crashed.
+    /// Waiting callers whose process crashed.
     pub orphaned: u64,
-    /// Grants that callers were told to have lost, because leases ended.
+    /// Grants whose loss was signalled to their callers, because leases ended.
     pub lost: u64,
     /// Grants that ended because somebody broke them.
     pub broken: u64,

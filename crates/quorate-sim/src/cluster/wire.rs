@@ -1,18 +1,22 @@
-//! The connections between sites, one a pair, and the packets under way on them.
+//! The connections of sites with each other and with client processes, one a pair, and the packets
+//! under way on them.
+//!
+//! Endpoints are numbered: the sites first, then the client processes in the order they start.
 //!
 //! A connection has a number, its *generation*. Each end comes up and goes down at a moment of its
 //! own, and hears nothing of a generation that is not up there.
 
 use std::collections::VecDeque;
 
-use quorate_session::session::Packet;
-use quorate_site::Said;
+use super::event::AnyPacket;
 
 /// All connections.
 #[derive(Debug)]
 pub(super) struct Wire {
+    /// How many sites there are.
     n: usize,
-    /// By pair, of which the smaller site is end 0.
+    /// By pair, of which the smaller endpoint is end 0: those of sites first, then those of each
+    /// client process.
     links: Vec<Link>,
     serial: u64,
 }
@@ -49,7 +53,7 @@ struct End {
 struct Parcel {
     serial: u64,
     generation: u64,
-    packet: Packet<Said>,
+    packet: AnyPacket,
 }
 
 /// When a packet arrives, and its number.
@@ -64,9 +68,16 @@ impl Wire {
         Self { n, links: (0..n * n).map(|_| Link::default()).collect(), serial: 0 }
     }
 
+    /// There is another client process.
+    pub(super) fn add_client(&mut self) {
+        self.links.extend((0..self.n).map(|_| Link::default()));
+    }
+
     /// The connection of a pair.
     pub(super) fn link(&mut self, a: usize, b: usize) -> &mut Link {
-        &mut self.links[a.min(b) * self.n + a.max(b)]
+        let (site, other) = (a.min(b), a.max(b));
+        let place = if other < self.n { site * self.n + other } else { other * self.n + site };
+        &mut self.links[place]
     }
 
     fn end(&mut self, at: usize, peer: usize) -> &mut End {
@@ -99,7 +110,7 @@ impl Wire {
     /// A connection goes down at one end; false if it is not the one that is up.
     pub(super) fn go_down(&mut self, at: usize, peer: usize, generation: u64) -> bool {
         let end = self.end(at, peer);
-        if end.up != generation {
+        if end.up == 0 || end.up != generation {
             return false;
         }
         end.up = 0;
@@ -112,7 +123,7 @@ impl Wire {
     pub(super) fn send(
         &mut self,
         (from, to): (usize, usize),
-        packet: Packet<Said>,
+        packet: AnyPacket,
         at: u64,
     ) -> Option<Arrival> {
         let generation = self.up(from, to);
@@ -130,19 +141,20 @@ impl Wire {
         Some(end.take(parcel, at))
     }
 
-    /// The packet with this number arrives, unless it was lost.
+    /// The packet with this number arrives, on the connection of this generation, unless it was
+    /// lost.
     pub(super) fn arrive(
         &mut self,
         (from, to): (usize, usize),
         serial: u64,
-    ) -> Option<Packet<Said>> {
+    ) -> Option<(AnyPacket, u64)> {
         let end = self.end(to, from);
         let first = end.coming.front()?;
         if first.serial != serial {
             return None;
         }
         let parcel = end.coming.pop_front().expect("it was looked at");
-        (parcel.generation == end.up).then_some(parcel.packet)
+        (parcel.generation == end.up).then_some((parcel.packet, parcel.generation))
     }
 
     /// The latest connection breaks: nothing more is carried, and of what was on its way to `to`

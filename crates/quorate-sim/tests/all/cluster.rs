@@ -65,6 +65,9 @@ fn what_seeds_have_found_stays_mended() {
         (Kind::Majority, 3, 572),
         // The head of a queue was not told to wait while the permission was looked for.
         (Kind::Majority, 9, 100_891),
+        // A client that stopped gave back a broken grant, whose holder may go on for a while.
+        (Kind::Majority, 3, 95),
+        (Kind::Majority, 5, 57),
     ] {
         assert_clean(&plan(kind, n), [seed]);
     }
@@ -297,9 +300,12 @@ fn callers_of_a_group_by_token_that_wait_for_nobody_leave_nothing_behind() {
 fn what_seeds_have_found_of_tokens_stays_mended() {
     let plan = Plan { wants: Wants::Token, ..plan(Kind::Majority, 7) };
     assert_clean(&plan, [885, 1550]);
+    // A follower was told an end after that of the session at its captain, and stopped before.
+    let three = build(Kind::Majority, 3).unwrap();
+    assert_clean(&Plan { wants: Wants::Token, ..Plan::new(three) }, [14, 30_844]);
 }
 
-/// Callers in other processes outlive the only site there is; it must wait for them when it comes
+/// Remote clients outlive the only site there is; it must wait for their callers when it comes
 /// back, though it has no peer to which it ever promised a lease.
 #[test]
 fn a_site_that_is_alone_waits_for_what_it_has_forgotten() {

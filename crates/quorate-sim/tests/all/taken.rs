@@ -5,7 +5,7 @@
 
 use quorate_quorum::{Kind, build};
 use quorate_session::session::Rule;
-use quorate_sim::cluster::{Forgets, Outcome, Plan, Wants, run};
+use quorate_sim::cluster::{Forgets, Load, Outcome, Plan, Wants, run};
 use quorate_sim::{Setting, Unwatched, site_settings};
 
 /// What is taken away.
@@ -17,6 +17,8 @@ enum Taken {
     Rule(Rule),
     /// A repair of the mutex.
     Repair(&'static str),
+    /// The same, where twice as many callers come.
+    BusyRepair(&'static str),
     /// A repair of pools.
     PoolRepair(&'static str),
     /// A repair of group locks.
@@ -29,6 +31,8 @@ enum Taken {
     TokenRule(Rule),
     /// A rule of words, on which those are inside who join a group session.
     WordRule(Rule),
+    /// A rule of clients and of their sessions.
+    ClientRule(Rule),
     /// The assumption that clocks differ by less than 1 %: they differ by up to 10 %.
     Clocks,
     /// The same, and that exclusion breaks is overlooked.
@@ -46,96 +50,113 @@ enum Taken {
 /// overtake each other: scenarios and runs of the protocol alone show them.
 const TAKEN: &[(Taken, u64, &str)] = &[
     // A restarted site starts its fences anew.
-    (Taken::Disk(Forgets::Ceil), 3, "fences grow"),
+    (Taken::Disk(Forgets::Ceil), 23, "fences grow"),
     // It lends at once what it had lent before it crashed.
-    (Taken::Disk(Forgets::LeaseMax), 226, "exclusion"),
+    (Taken::Disk(Forgets::LeaseMax), 397, "exclusion"),
     // It makes a ticket again that it made before.
-    (Taken::Disk(Forgets::Clock), 763, "contract"),
+    (Taken::Disk(Forgets::Clock), 9_648, "contract"),
     // Its incarnation is one that the others know: they refuse it for ever.
     (Taken::Disk(Forgets::All), 2, "progress"),
-    (Taken::Rule(Rule::CountFromSending), 50, "exclusion"),
-    (Taken::Rule(Rule::IncarnationWaits), 77, "exclusion"),
-    (Taken::Rule(Rule::CountFromHandling), 4, "exclusion"),
-    (Taken::Rule(Rule::StampOnce), 243, "exclusion"),
+    (Taken::Rule(Rule::CountFromSending), 80, "exclusion"),
+    (Taken::Rule(Rule::IncarnationWaits), 27, "exclusion"),
+    (Taken::Rule(Rule::CountFromHandling), 2, "exclusion"),
+    (Taken::Rule(Rule::StampOnce), 562, "exclusion"),
     (Taken::Repair("E1"), 1, "exclusion"),
-    (Taken::Repair("E2"), 17, "contract"),
-    (Taken::Repair("E3"), 1, "contract"),
-    (Taken::Repair("E4"), 5, "progress"),
-    (Taken::Repair("E5"), 130, "progress"),
-    (Taken::Repair("E6"), 1, "progress"),
-    (Taken::Repair("both-halves"), 14, "exclusion"),
-    (Taken::Repair("any-session"), 1, "contract"),
-    (Taken::Repair("no-direct"), 25, "progress"),
-    (Taken::Repair("no-repeat"), 212, "progress"),
-    (Taken::Repair("no-asking"), 3_665, "exclusion"),
-    (Taken::Repair("lack-not-binding"), 835, "contract"),
-    (Taken::Repair("early-unused"), 124, "contract"),
-    (Taken::Repair("floor-kept"), 3, "fences grow"),
-    (Taken::Repair("no-quarantine"), 20, "exclusion"),
-    (Taken::Repair("no-recheck"), 24, "progress"),
+    (Taken::Repair("E2"), 96, "contract"),
+    (Taken::Repair("E3"), 0, "contract"),
+    (Taken::Repair("E4"), 14, "progress"),
+    (Taken::Repair("E5"), 3_395, "progress"),
+    (Taken::Repair("E6"), 2, "progress"),
+    (Taken::Repair("both-halves"), 8, "exclusion"),
+    (Taken::Repair("any-session"), 83, "contract"),
+    (Taken::Repair("no-direct"), 269, "progress"),
+    (Taken::Repair("no-repeat"), 2_159, "progress"),
+    (Taken::BusyRepair("no-asking"), 3_111, "exclusion"),
+    (Taken::Repair("lack-not-binding"), 1_172, "contract"),
+    (Taken::Repair("early-unused"), 50, "contract"),
+    (Taken::Repair("floor-kept"), 1, "fences grow"),
+    (Taken::Repair("no-quarantine"), 340, "exclusion"),
+    (Taken::Repair("no-recheck"), 96, "progress"),
     (Taken::Repair("shared-fence"), 1, "fences grow"),
     // The same of pools.
-    (Taken::PoolRepair("N1"), 5, "progress"),
-    (Taken::PoolRepair("N2"), 32, "exclusion"),
-    (Taken::PoolRepair("both-halves"), 7, "exclusion"),
-    (Taken::PoolRepair("done-kept"), 3, "progress"),
-    (Taken::PoolRepair("floor-kept"), 6, "fences grow"),
-    (Taken::PoolRepair("no-recheck"), 39, "progress"),
+    (Taken::PoolRepair("N1"), 7, "progress"),
+    (Taken::PoolRepair("N2"), 524, "exclusion"),
+    (Taken::PoolRepair("both-halves"), 123, "exclusion"),
+    (Taken::PoolRepair("done-kept"), 5, "progress"),
+    (Taken::PoolRepair("floor-kept"), 11, "fences grow"),
+    (Taken::PoolRepair("no-recheck"), 51, "progress"),
     (Taken::PoolRepair("unnamed"), 1, "exclusion"),
     // And of group locks.
-    (Taken::GroupRepair("E1"), 1, "progress"),
+    (Taken::GroupRepair("E1"), 0, "progress"),
     (Taken::GroupRepair("E3"), 10, "contract"),
     (Taken::GroupRepair("E4"), 0, "contract"),
     (Taken::GroupRepair("E6"), 0, "exclusion"),
-    (Taken::GroupRepair("E10"), 1, "progress"),
-    (Taken::GroupRepair("both-halves"), 1, "contract"),
-    (Taken::GroupRepair("floor-kept"), 42, "fences grow"),
-    (Taken::GroupRepair("no-quarantine"), 80, "fences grow"),
-    (Taken::GroupRepair("no-closing-set"), 768, "exclusion"),
-    (Taken::GroupRepair("no-recheck"), 244, "progress"),
+    (Taken::GroupRepair("E10"), 0, "progress"),
+    (Taken::GroupRepair("both-halves"), 0, "contract"),
+    (Taken::GroupRepair("floor-kept"), 92, "fences grow"),
+    (Taken::GroupRepair("no-quarantine"), 1_050, "fences grow"),
+    (Taken::GroupRepair("no-closing-set"), 480, "exclusion"),
+    (Taken::GroupRepair("no-recheck"), 13, "progress"),
     // And of role locks.
-    (Taken::RoleRepair("A1"), 0, "progress"),
-    (Taken::RoleRepair("A2"), 1, "progress"),
-    (Taken::RoleRepair("A4"), 9, "exclusion"),
-    (Taken::RoleRepair("A5"), 0, "exclusion"),
+    (Taken::RoleRepair("A1"), 1, "progress"),
+    (Taken::RoleRepair("A2"), 5, "progress"),
+    (Taken::RoleRepair("A4"), 16, "exclusion"),
+    (Taken::RoleRepair("A5"), 65, "exclusion"),
     (Taken::RoleRepair("A6"), 5, "exclusion"),
-    (Taken::RoleRepair("A7"), 1, "exclusion"),
+    (Taken::RoleRepair("A7"), 5, "exclusion"),
     (Taken::RoleRepair("holder-kept"), 0, "progress"),
-    (Taken::RoleRepair("both-halves"), 17, "progress"),
-    (Taken::RoleRepair("floor-kept"), 2, "fences grow"),
+    (Taken::RoleRepair("both-halves"), 24, "progress"),
+    (Taken::RoleRepair("floor-kept"), 17, "fences grow"),
     (Taken::RoleRepair("shared-fence"), 0, "fences grow"),
-    (Taken::RoleRepair("no-quarantine"), 88, "exclusion"),
-    (Taken::RoleRepair("no-recheck"), 63, "progress"),
+    (Taken::RoleRepair("no-quarantine"), 125, "exclusion"),
+    (Taken::RoleRepair("no-recheck"), 65, "progress"),
     // And of group locks by token. A site promises again what it has promised another.
     (Taken::TokenRepair("forgetful"), 0, "fences grow"),
     // It votes, asks and answers while callers of its former life are inside.
-    (Taken::TokenRepair("no-quarantine"), 576, "exclusion"),
+    (Taken::TokenRepair("no-quarantine"), 253, "exclusion"),
     (Taken::TokenRepair("E1"), 1, "fences grow"),
-    (Taken::TokenRepair("E12"), 7, "exclusion"),
-    (Taken::TokenRepair("E13"), 0, "progress"),
+    (Taken::TokenRepair("E12"), 138, "exclusion"),
+    (Taken::TokenRepair("E13"), 5, "progress"),
     // A deadline counts from when it arrives.
-    (Taken::TokenRule(Rule::WordsFromRenewal), 35, "exclusion"),
+    (Taken::TokenRule(Rule::WordsFromRenewal), 5, "exclusion"),
     // Who follows, or was handed the token, is not told when to stop.
-    (Taken::TokenRule(Rule::WordsEnd), 1, "exclusion"),
+    (Taken::TokenRule(Rule::WordsEnd), 3, "exclusion"),
+    // Who follows is told an end after that of the session at its captain, and stops before.
+    (Taken::TokenRule(Rule::WordsInSession), 112, "exclusion"),
     // Who joined stays for as long as its own site is in touch with the manager.
-    (Taken::WordRule(Rule::WordsEnd), 14, "exclusion"),
+    (Taken::WordRule(Rule::WordsEnd), 16, "exclusion"),
     // Or for as long as the pivot, though nobody waits for it any more.
-    (Taken::WordRule(Rule::WordsInSession), 241, "exclusion"),
-    (Taken::WordRule(Rule::WordsFromRenewal), 27, "exclusion"),
+    (Taken::WordRule(Rule::WordsInSession), 267, "exclusion"),
+    (Taken::WordRule(Rule::WordsFromRenewal), 25, "exclusion"),
+    // A client believes for longer what was under way for long.
+    (Taken::ClientRule(Rule::ClientCountsFromRenewal), 7, "exclusion"),
+    // It believes its site, though its session is over there.
+    (Taken::ClientRule(Rule::ClientBeliefEndsWithSession), 0, "exclusion"),
+    // It believes of a new grant what was said of others.
+    (Taken::ClientRule(Rule::CommonDeadlineForEarlier), 1_054, "exclusion"),
+    // Its site does not hear that a caller has left while the connection was gone.
+    (Taken::ClientRule(Rule::LeaveIsKept), 244, "progress"),
+    // It goes on with its session at a site that grants shorter leases.
+    (Taken::ClientRule(Rule::ResumeAtItsSite), 3_224, "exclusion"),
     // Two holders are valid together.
-    (Taken::Clocks, 10, "exclusion"),
+    (Taken::Clocks, 7, "exclusion"),
     // And then the storage refuses the one that was there before, though it believes to be inside.
-    (Taken::ClocksOverlooked, 621, "storage"),
+    (Taken::ClocksOverlooked, 1_504, "storage"),
 ];
 
 fn outcome(taken: Taken, seed: u64) -> Outcome {
     let mut plan = Plan::new(build(Kind::Majority, 3).unwrap());
     match taken {
         Taken::Disk(forgets) => plan.forgets = Some(forgets),
-        Taken::Rule(rule) => plan.undone = Some(rule),
+        Taken::Rule(rule) | Taken::ClientRule(rule) => plan.undone = Some(rule),
         Taken::Repair(undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
             plan.settings = site_settings("mutex", &[setting]).unwrap().1;
+        }
+        Taken::BusyRepair(undone) => {
+            let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
+            plan.settings = site_settings("mutex", &[setting]).unwrap().1;
+            plan.load = Load::Drawn { callers: 4, names: 3 };
         }
         Taken::PoolRepair(undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
@@ -170,6 +191,18 @@ fn what_is_taken_away_is_missed() {
     }
 }
 
+/// What breaks without a rule of clients is the rule's doing, not the seed's.
+#[test]
+fn with_the_rules_of_clients_the_same_seeds_are_clean() {
+    let plan = Plan::new(build(Kind::Majority, 3).unwrap());
+    let of_clients = |(taken, ..): &&(Taken, u64, &str)| matches!(taken, Taken::ClientRule(_));
+    let seeds: Vec<u64> = TAKEN.iter().filter(of_clients).map(|(_, seed, _)| *seed).collect();
+    assert_eq!(seeds.len(), 5);
+    for seed in seeds {
+        assert_eq!(run(&plan, seed, &mut Unwatched).breach, None, "seed {seed}");
+    }
+}
+
 /// However far clocks are apart, what a storage accepts never goes back to an earlier holder. That
 /// is the storage's own doing; ours is that the later holder has the higher fence.
 #[test]
@@ -189,12 +222,14 @@ fn fences_protect_a_storage_from_clocks_that_drift_too_far() {
 #[test]
 #[ignore = "looks for seeds when histories have moved; takes minutes"]
 fn look_for_seeds() {
+    let mut missed = Vec::new();
     for &(taken, kept, property) in TAKEN {
         let shows = |seed: &u64| {
             outcome(taken, *seed).breach.is_some_and(|breach| breach.property == property)
         };
-        let found = std::iter::once(kept).chain(0..6_000).find(shows);
+        let found = std::iter::once(kept).chain(0..10_000).find(shows);
         println!("{taken:?}: {property}: {found:?}, kept {kept}");
-        assert!(found.is_some(), "{taken:?} is not caught any more");
+        missed.extend(found.is_none().then_some(taken));
     }
+    assert!(missed.is_empty(), "not caught any more: {missed:?}");
 }

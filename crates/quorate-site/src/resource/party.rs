@@ -243,7 +243,7 @@ impl<P: Shareable> Part for Party<P> {
 
     fn basis(&self, call: CallId) -> Basis {
         let until = self.good_until().filter(|_| self.inside.contains(&call));
-        until.map_or(Basis::Nothing, Basis::Until)
+        until.map_or(Basis::Nothing, |until| Basis::Until(until, self.protocol.follows()))
     }
 
     fn shut(&mut self) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quorate_protocol::{Clock, Fence, Ours, Shared, Tick, token};
 use quorate_quorum::SiteId;
 use quorate_session::session::{self, Event, Half, Packet, Roles, Sessions};
-use quorate_session::{CallId, Card, Claim, Denial, Got, Kind, Loss, Name};
+use quorate_session::{CallId, Card, ClaimRequest, Denial, Got, Kind, Loss, Name};
 
 use super::Resource;
 use super::call::{Call, Place};
@@ -42,6 +42,8 @@ pub(super) struct Desk {
     /// Whether leases have moved since validity was reviewed, and whether one was lost or silent.
     pub(super) moved: bool,
     pub(super) shaken: bool,
+    /// The resources of which a message came since, while a grant was waning.
+    pub(super) answered: BTreeSet<Name>,
     pub(super) words: Words,
     /// Those who were let in on a word that had run out when it came.
     pub(super) void: Vec<CallId>,
@@ -100,6 +102,7 @@ impl Desk {
             horizon: Tick::ZERO,
             moved: false,
             shaken: false,
+            answered: BTreeSet::new(),
             words: Words::default(),
             void: Vec::new(),
             safe: disk,
@@ -229,8 +232,9 @@ impl Desk {
     }
 
     /// Takes a call in.
-    pub(super) fn enrol(&mut self, id: CallId, claim: Claim) {
-        let Claim { name, want, card, deadline, hasty } = claim;
+    pub(super) fn enrol(&mut self, id: CallId, request: ClaimRequest) {
+        let ClaimRequest { name, want, card, patience, hasty } = request;
+        let deadline = patience.map(|patience| self.now + patience);
         if hasty {
             self.hasty.insert(id);
         }

@@ -17,7 +17,9 @@ use std::collections::btree_map::Entry;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_session::session::{self, Event, Half};
-use quorate_session::{CallId, Claim, Denial, Kind, Loss, Name, ResourceView};
+use quorate_session::{CallId, ClaimRequest, Denial, Kind, Loss, Name, ResourceView};
+
+pub use self::validity::GrantState;
 
 use self::desk::Desk;
 use crate::disk::Past;
@@ -32,7 +34,7 @@ use crate::{Config, TOKENS_MAX};
 /// ```
 /// use quorate_protocol::Tick;
 /// use quorate_quorum::{build, Kind, SiteId};
-/// use quorate_session::{CallId, Card, Claim, Want};
+/// use quorate_session::{CallId, Card, ClaimRequest, Want};
 /// use quorate_site::{Config, Disk, Effect, Input, Site};
 ///
 /// // A cluster of one site: its own permission is a quorum.
@@ -42,7 +44,7 @@ use crate::{Config, TOKENS_MAX};
 ///
 /// let name = "deploy".parse()?;
 /// let (want, card) = (Want::Mutex, Card::default());
-/// let claim = Claim { name, want, card, deadline: None, hasty: false };
+/// let claim = ClaimRequest { name, want, card, patience: None, hasty: false };
 /// let effects = site.step(Tick(5), Input::Claim(CallId(1), claim));
 /// assert!(effects.iter().any(|effect| matches!(effect, Effect::Grant(CallId(1), _))));
 ///
@@ -247,7 +249,7 @@ impl Site {
         });
     }
 
-    fn claim(&mut self, id: CallId, claim: Claim) {
+    fn claim(&mut self, id: CallId, claim: ClaimRequest) {
         if self.desk.calls.contains_key(&id) {
             return self.desk.out.push(Effect::Denied(id, Denial::Reused));
         }
@@ -334,6 +336,9 @@ impl Site {
         self.with_resource(name, kind, |part, bench| done = part.deliver(bench, from, speech));
         if done.is_err() {
             self.desk.note(from, "ignored: it broke the contract");
+        }
+        if !self.desk.waning.is_empty() {
+            self.desk.answered.insert(name.clone()); // it may have brought what a grant lacked
         }
     }
 

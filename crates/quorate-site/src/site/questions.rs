@@ -14,10 +14,9 @@ use crate::effect::Effect;
 use crate::said::Said;
 
 impl Desk {
-    /// Asks all sites within reach, this one too; none if the asker wants to know no more than
-    /// that it was heard.
+    /// Asks all sites within reach, this one too.
     pub(super) fn ask(&mut self, id: AskId, question: &Question) {
-        let n = if *question == Question::Heard { 0 } else { self.config.quorums.n() };
+        let n = self.config.quorums.n();
         let within_reach = |site: &SiteId| self.shared.session_at(*site).is_some();
         let asked: Vec<SiteId> = SiteId::all(n).filter(within_reach).collect();
         self.out.push(Effect::Asked(id, asked.clone()));
@@ -33,7 +32,6 @@ impl Site {
             Question::Show(name) => Answer::Shown(self.show(name).map(Box::new)),
             Question::List(prefix, most) => self.list(prefix, *most as usize),
             Question::Sites => Answer::Site(Box::new(self.report())),
-            Question::Heard => return, // no site asks another
         };
         self.desk.say(from, Half::Requester, Said::Answer(id, answer));
     }

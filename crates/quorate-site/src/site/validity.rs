@@ -4,9 +4,11 @@
 //! grant that rests on a silent site is *waning* and is told its own end, until it is repaired; one
 //! that rests on a word always.
 
+use std::sync::Arc;
+
 use quorate_protocol::{Basis, Tick};
 use quorate_quorum::{SiteId, SiteSet};
-use quorate_session::CallId;
+use quorate_session::{CallId, Name};
 
 use super::Site;
 use super::call::Place;
@@ -25,7 +27,7 @@ impl Desk {
             (Basis::Permissions(sites), _) => {
                 self.vouched_until(&sites, |sites| self.is_enough(id, part, sites))
             }
-            (basis @ (Basis::Word(..) | Basis::Until(_)), _) => {
+            (basis @ (Basis::Word(..) | Basis::Until(..)), _) => {
                 self.good_until(&call.name, part, &basis)
             }
         }
@@ -56,10 +58,32 @@ impl Desk {
     }
 }
 
+/// How the end of a grant is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GrantState {
+    /// By the common deadline, with all others.
+    Common,
+    /// It depends on a silent site: it is good until then.
+    Degraded(Tick),
+    /// It was broken, for this reason, and ends then.
+    Broken(Tick, Arc<str>),
+}
+
 impl Site {
+    /// How the end of the grant of `call` is told; `None` if it is not inside.
+    pub fn grant_state(&self, call: CallId) -> Option<GrantState> {
+        let until = self.valid_until(call)?;
+        Some(match &self.desk.calls.get(&call)?.place {
+            Place::Broken(_, _, reason) => GrantState::Broken(until, Arc::clone(reason)),
+            _ if self.desk.waning.contains_key(&call) => GrantState::Degraded(until),
+            _ => GrantState::Common,
+        })
+    }
+
     /// Tells callers what has become of their validity.
     pub(super) fn review(&mut self) {
         let moved = std::mem::take(&mut self.desk.moved);
+        let answered = std::mem::take(&mut self.desk.answered);
         if std::mem::take(&mut self.desk.shaken) {
             let calls = self.desk.calls.iter();
             let inside = calls.filter(|(_, call)| matches!(call.place, Place::Inside(_)));
@@ -72,9 +96,25 @@ impl Site {
             for call in waning {
                 self.review_call(call);
             }
+        } else {
+            for name in &answered {
+                self.review_answered(name);
+            }
         }
         if moved && !self.desk.calls.is_empty() {
             self.review_horizon();
+        }
+    }
+
+    /// A message may have brought what a waning grant of this resource lacked. Its caller is told
+    /// at once: it may not be good until the next lease moves.
+    fn review_answered(&mut self, name: &Name) {
+        let Some(resource) = self.table.get(name) else { return };
+        let calls = resource.engine.part().line().into_iter();
+        let waning: Vec<CallId> =
+            calls.filter(|call| self.desk.waning.contains_key(call)).collect();
+        for call in waning {
+            self.review_call(call);
         }
     }
 

@@ -69,7 +69,14 @@ impl Desk {
     pub(super) fn good_until(&self, name: &Name, part: &dyn Part, basis: &Basis) -> Option<Tick> {
         match basis {
             Basis::Nothing => None,
-            Basis::Until(until) => (*until > self.now).then_some(*until),
+            Basis::Until(until, giver) => {
+                let kept = self.config.terms.keep(Rule::WordsInSession);
+                let until = match giver.filter(|_| kept) {
+                    Some(giver) => self.sessions.at(giver)?.until.min(*until),
+                    None => *until,
+                };
+                (until > self.now).then_some(until)
+            }
             Basis::Permissions(sites) => {
                 let quorums = self.shared.quorums();
                 let is_quorum =

@@ -1,5 +1,5 @@
 //! Whole sites, how long their grants last, and their clients in other processes.
 
-mod gate;
+mod clients;
 mod site;
 mod validity;

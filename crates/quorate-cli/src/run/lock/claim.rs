@@ -7,7 +7,7 @@ use clap::Args;
 use quorate::{Cluster, Error, Guard, Name, Role};
 
 /// Which kind of lock, and how much of it; without any, a mutex.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Claim")]
 pub(crate) struct ClaimArgs {
     /// So many units of a pool, all at once

@@ -10,8 +10,6 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use quorate::{Cluster, Guard, Name};
-use quorate_net::clock::{self, Alarm};
-use quorate_protocol::Tick;
 use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{self, SignalKind};
@@ -63,22 +61,8 @@ impl Hold<'_> {
                 () = sleep(self.cluster.lease() / 60) => {}
             }
         }
+        self.guard.set_margin(self.grace());
         Ok(())
-    }
-
-    /// Waits until the grant is lost or about to be; why.
-    async fn end(guard: &Guard, grace: Duration) -> String {
-        let Ok(mut alarm) = Alarm::new() else { return "there is no timer".into() };
-        loop {
-            let left = guard.valid_for();
-            if left <= grace || alarm.set(from_now(left.saturating_sub(grace))).is_err() {
-                return "its site was not heard of for too long".into();
-            }
-            tokio::select! {
-                why = guard.lost() => return why.to_string(),
-                _ = alarm.ring() => {}
-            }
-        }
     }
 
     /// Holds the lock until the input ends, or a signal comes.
@@ -92,9 +76,8 @@ impl Hold<'_> {
             io::copy(&mut io::stdin(), &mut io::sink()).ok();
             ended.send(()).ok();
         });
-        let grace = self.grace();
         tokio::select! {
-            why = Self::end(&self.guard, grace) => Ok(self.say_lost(&why)),
+            why = self.guard.lost() => Ok(self.say_lost(&why.to_string())),
             _ = input => Ok(Verdict::Clean),
             _ = self.signals.next() => Ok(Verdict::Clean),
         }
@@ -107,13 +90,12 @@ impl Hold<'_> {
         let group = Pid::from_raw(id.expect("it was just started"));
         let lent = Lent::to(group);
         let mut children = unix::signal(SignalKind::child()).map_err(Failure::service)?;
-        let grace = self.grace();
         loop {
             tokio::select! {
                 biased;
                 status = child.wait() => return Ok(verdict(status.map_err(Failure::service)?)),
-                why = Self::end(&self.guard, grace) => {
-                    let verdict = self.say_lost(&why);
+                why = self.guard.lost() => {
+                    let verdict = self.say_lost(&why.to_string());
                     self.stop(&mut child, group).await;
                     drop(lent);
                     return Ok(verdict);
@@ -142,14 +124,11 @@ impl Hold<'_> {
     /// Asks the command to stop, and stops it before the lock can be another's.
     async fn stop(&mut self, child: &mut Child, group: Pid) {
         killpg(group, Signal::SIGTERM).ok();
-        let left = self.guard.valid_for().saturating_sub(self.cluster.lease() / 60);
-        let end = from_now(left);
-        let alarm = Alarm::new().and_then(|mut alarm| alarm.set(end).map(|()| alarm));
-        let Ok(mut alarm) = alarm else { return self.kill(child, group).await };
+        let last_moment = self.cluster.lease() / 60;
         loop {
             tokio::select! {
                 biased;
-                _ = alarm.ring() => return self.kill(child, group).await,
+                () = self.guard.nears_end(last_moment) => return self.kill(child, group).await,
                 _ = child.wait() => break,
                 signal = self.signals.next() => drop(killpg(group, signal)),
             }
@@ -157,7 +136,7 @@ impl Hold<'_> {
         // It has ended; those it has started have until then too.
         while killpg(group, None) != Err(Errno::ESRCH) {
             tokio::select! {
-                _ = alarm.ring() => return self.kill(child, group).await,
+                () = self.guard.nears_end(last_moment) => return self.kill(child, group).await,
                 () = sleep(Duration::from_millis(5)) => {}
             }
         }
@@ -172,10 +151,6 @@ impl Hold<'_> {
         eprintln!("quorate: {} is lost: {why}", self.name);
         Verdict::Exit(self.lost)
     }
-}
-
-fn from_now(time: Duration) -> Tick {
-    clock::now() + time
 }
 
 /// As a shell has it.

@@ -93,6 +93,28 @@ enum Claimed {
 }
 
 impl Lock {
+    /// Leads an election: a mutex whose purpose is the leader's value.
+    pub(crate) fn campaign(
+        name: Name,
+        value: String,
+        wait: Option<Duration>,
+        command: Vec<OsString>,
+        connect: Connect,
+    ) -> Self {
+        Self {
+            name,
+            claim: ClaimArgs::default(),
+            wait,
+            no_wait: false,
+            conflict_exit_code: 1,
+            lost_exit_code: 121,
+            owner: None,
+            purpose: value,
+            command,
+            connect,
+        }
+    }
+
     /// Takes the lock, runs the command, gives the lock back.
     pub(crate) fn run(&self) -> Answer {
         block_on(async {
@@ -118,10 +140,7 @@ impl Lock {
                     self.say_why(&cluster).await;
                     Ok(Verdict::Exit(self.conflict_exit_code))
                 }
-                Claimed::Interrupted(signal) => {
-                    cluster.heard(NOTICE).await;
-                    Ok(interrupted(signal))
-                }
+                Claimed::Interrupted(signal) => Ok(interrupted(signal)),
             }
         })
     }
@@ -146,7 +165,9 @@ impl Lock {
         };
         match granted {
             Ok(granted) => Ok(Claimed::Granted(Box::new(granted))),
-            Err(Error::Denied(Denial::Busy | Denial::TimedOut)) => Ok(Claimed::Refused),
+            Err(Error::Busy(_) | Error::Denied(Denial::Busy | Denial::TimedOut)) => {
+                Ok(Claimed::Refused)
+            }
             Err(error @ Error::Denied(Denial::Units(_) | Denial::Groups(_) | Denial::Time(_))) => {
                 Err(Failure::of(error))
             }

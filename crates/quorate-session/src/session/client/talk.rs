@@ -2,7 +2,7 @@
 
 use super::ClientEnd;
 use crate::SessionNo;
-use crate::session::{Effect, Frame, Half, Packet, Seq, StreamOver, Welcome};
+use crate::session::{Effect, Frame, Half, Packet, Seq, StreamOver, Terms, Welcome};
 
 impl<M: Clone> ClientEnd<M> {
     /// Sends `payload` to the server's arbiter half.
@@ -21,6 +21,12 @@ impl<M: Clone> ClientEnd<M> {
             Ok(_) => {} // kept for the next connection
             Err(over) => self.end_stream(over, out),
         }
+    }
+
+    /// Whether there is a session whose stream takes more from a sender that can wait.
+    pub fn has_room(&self, terms: &Terms) -> bool {
+        let stream = self.live().and_then(|live| live.stream.as_ref());
+        stream.is_some_and(|stream| stream.has_room(terms.window()))
     }
 
     /// The server sends a frame of the stream.

@@ -1,8 +1,14 @@
-//! No site breaks an invariant of its own, and none finds that another broke the contract.
+//! No site or client breaks an invariant of its own, and no site finds that another broke the
+//! contract. No caller is told what cannot be.
 //!
 //! All sites run this code: a message that its receiver calls a violation is our mistake.
 
+use std::fmt::Display;
+
 use quorate_quorum::SiteId;
+use quorate_session::CallId;
+
+use crate::cluster::event::ClientName;
 
 pub(super) const NAME: &str = "contract";
 
@@ -20,10 +26,18 @@ pub(super) fn of_note(site: SiteId, about: SiteId, what: &str) -> Result<(), Str
     if wrong { Err(format!("{site} notes of {about}: {what}")) } else { Ok(()) }
 }
 
-pub(super) fn of_panic(site: SiteId, message: &str) -> String {
-    format!("site {site} broke an invariant: {message}")
+pub(super) fn of_panic(whose: &dyn Display, message: &str) -> String {
+    format!("{whose} broke an invariant: {message}")
 }
 
 pub(super) fn of_deaf(site: SiteId) -> String {
     format!("site {site} has a deadline and did not ask to be woken")
+}
+
+pub(super) fn of_overdue(client: ClientName) -> String {
+    format!("{client} has a deadline that has passed")
+}
+
+pub(super) fn of_misled(client: ClientName, call: CallId, what: &str) -> String {
+    format!("call {} of {client} {what}", call.0)
 }

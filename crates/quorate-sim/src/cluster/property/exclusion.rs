@@ -2,15 +2,21 @@
 //! two know to be theirs, no two groups, and no two exclusive members of one. A mutex is a pool of
 //! one unit.
 //!
-//! The site layer's promise: a caller is valid if it was granted, has not left, was not told that
-//! it lost the grant, and its site's clock is before the time it was told. Callers of crashed and
-//! paused sites count until that time.
+//! The promise to callers: a caller is valid if it was granted, has not left, and its client's
+//! clock is before the time that the client's machine says. Callers of paused clients, and of
+//! crashed and paused sites, count until that time.
 
 use quorate_session::CallId;
 
 use super::Holder;
+use crate::cluster::event::ClientName;
 
 pub(super) const NAME: &str = "exclusion";
+
+/// Somebody else may be let in though nobody was yet.
+pub(super) fn of_outlived(client: ClientName, call: CallId) -> String {
+    format!("call {} of {client} is valid, and its site ended the grant", call.0)
+}
 
 /// Who believes to be inside, by resource.
 #[derive(Debug)]
@@ -39,14 +45,14 @@ impl Exclusion {
         let (mut taken, mut together) = (new.units, String::new());
         for other in others {
             taken += other.units;
-            together = format!("{together}call {} of {} and ", other.call.0, other.site);
+            together = format!("{together}call {} of {} and ", other.call.0, other.client);
             let apart = match new.group {
                 None => taken > self.units || !new.numbers.is_disjoint(&other.numbers),
                 Some(_) => new.group != other.group || (new.exclusive && other.exclusive),
             };
             if apart {
-                let (call, site) = (new.call.0, new.site);
-                return Err(format!("{together}call {call} of {site} are valid together"));
+                let (call, client) = (new.call.0, new.client);
+                return Err(format!("{together}call {call} of {client} are valid together"));
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ mod progress;
 mod storage;
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use quorate_protocol::Fence;
 use quorate_protocol::group::Group;
@@ -15,6 +16,7 @@ use quorate_session::CallId;
 
 use self::exclusion::Exclusion;
 use self::fences::Fences;
+use super::event::ClientName;
 use super::storage::Write;
 use crate::Breach;
 
@@ -38,6 +40,8 @@ pub(super) struct Judge {
 pub(super) struct Holder {
     pub(super) name: usize,
     pub(super) call: CallId,
+    pub(super) client: ClientName,
+    /// The site at which it has its grant.
     pub(super) site: SiteId,
     /// How many units it has, and which, if it knows.
     pub(super) units: u32,
@@ -66,6 +70,11 @@ impl Judge {
     pub(super) fn on_belief(&mut self, now: u64, holder: &Holder) {
         let verdict = self.exclusion.on_belief(now, holder);
         self.note(exclusion::NAME, verdict);
+    }
+
+    /// A site ended the grant of a caller that is valid.
+    pub(super) fn on_outlived(&mut self, client: ClientName, call: CallId) {
+        self.note(exclusion::NAME, Err(exclusion::of_outlived(client, call)));
     }
 
     /// A caller is valid for the first time.
@@ -101,12 +110,21 @@ impl Judge {
         self.note(contract::NAME, contract::of_note(site, about, what));
     }
 
-    pub(super) fn on_panic(&mut self, site: SiteId, message: &str) {
-        self.note(contract::NAME, Err(contract::of_panic(site, message)));
+    pub(super) fn on_panic(&mut self, whose: &dyn Display, message: &str) {
+        self.note(contract::NAME, Err(contract::of_panic(whose, message)));
     }
 
     pub(super) fn on_deaf(&mut self, site: SiteId) {
         self.note(contract::NAME, Err(contract::of_deaf(site)));
+    }
+
+    pub(super) fn on_overdue(&mut self, client: ClientName) {
+        self.note(contract::NAME, Err(contract::of_overdue(client)));
+    }
+
+    /// A client says of a call what cannot be.
+    pub(super) fn on_misled(&mut self, client: ClientName, call: CallId, what: &str) {
+        self.note(contract::NAME, Err(contract::of_misled(client, call, what)));
     }
 
     /// Something is left of claims, so long after the faults are over.

@@ -1,7 +1,8 @@
-//! Once faults are over every claim of a live site ends, and nothing is left of it anywhere.
+//! Once faults are over every claim ends, and nothing is left of it anywhere.
 //!
 //! The site layer's promise: no permission is lost for ever, and a claim whose site stays
-//! connected to a quorum is served or was given up.
+//! connected to a quorum is served or was given up. A client's: a caller that left is
+//! acknowledged.
 
 use quorate_quorum::SiteId;
 
@@ -13,19 +14,23 @@ pub(in crate::cluster) struct Left {
     /// How many callers wait, and how many are inside.
     pub(in crate::cluster) waiting: usize,
     pub(in crate::cluster) inside: usize,
+    /// How many have left, and their client does not know that nothing is left of it.
+    pub(in crate::cluster) leaving: usize,
     /// Resources that a site knows of, each with what it says of it.
     pub(in crate::cluster) known: Vec<(SiteId, String)>,
 }
 
 impl Left {
     pub(in crate::cluster) fn is_nothing(&self) -> bool {
-        self.waiting == 0 && self.inside == 0 && self.known.is_empty()
+        self.waiting + self.inside + self.leaving == 0 && self.known.is_empty()
     }
 }
 
 pub(super) fn of_stuck(leases: u64, left: &Left) -> String {
-    let (waiting, inside) = (left.waiting, left.inside);
+    let Left { waiting, inside, leaving, .. } = left;
     let known = left.known.iter().map(|(site, what)| format!("; {site} has {what}"));
-    format!("{leases} leases after the faults {waiting} callers wait and {inside} are inside")
-        + &known.collect::<String>()
+    format!(
+        "{leases} leases after the faults {waiting} callers wait, {inside} are inside and \
+         {leaving} leave"
+    ) + &known.collect::<String>()
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quorate_protocol::Fence;
 use quorate_quorum::SiteId;
-use quorate_session::{CallId, Card, Claim, Denial, Want};
+use quorate_session::{CallId, Card, ClaimRequest, Denial, Want};
 use quorate_site::Effect;
 
 use crate::site::net::{Net, name};
@@ -110,11 +110,11 @@ fn without_a_quorum_within_reach_the_denial_says_so() {
 #[test]
 fn a_number_that_is_in_use_is_refused() {
     let mut site = alone();
-    let claim = || Claim {
+    let claim = || ClaimRequest {
         name: name("deploy"),
         want: Want::Mutex,
         card: Card::default(),
-        deadline: None,
+        patience: None,
         hasty: false,
     };
     let input = |claim| quorate_site::Input::Claim(CallId(7), claim);

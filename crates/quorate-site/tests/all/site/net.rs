@@ -6,7 +6,7 @@ use std::time::Duration;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_session::session::Packet;
-use quorate_session::{Break, CallId, Card, Claim, Denial, Loss, Name, Want};
+use quorate_session::{Break, CallId, Card, ClaimRequest, Denial, Loss, Name, Want};
 use quorate_site::{Config, Effect, Grant, Input, Past, Said, Site};
 
 /// The sites, what is under way, and what was told to whom.
@@ -160,8 +160,7 @@ impl Net {
         self.calls += 1;
         let call = CallId(self.calls);
         let card = Card { owner: format!("caller {}", self.calls).into(), ..Card::default() };
-        let deadline = patience.map(|patience| self.now + patience);
-        let claim = Claim { name: name(text), want, card, deadline, hasty };
+        let claim = ClaimRequest { name: name(text), want, card, patience, hasty };
         self.step(site, Input::Claim(call, claim));
         self.settle();
         call

@@ -2,11 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorate_protocol::{SessionNo, Tick};
 use quorate_quorum::SiteId;
-use quorate_session::client::{ClientId, Parley};
-use quorate_session::session::{At, Effect, Packet, ServerEnd, Terms};
-use quorate_session::{AskId, CallId};
+use quorate_session::client::{ClientId, ClientMessage, SiteReply};
+use quorate_session::session::{
+    At, Effect, Incarnation, Packet, RelativeDeadline, ServerEnd, Terms,
+};
+use quorate_session::{AskId, CallId, SessionNo, Tick};
+
+use super::replies::{Next, Replies, Reply};
+use crate::site::{GrantState, Site};
 
 /// The session layer names its peers by site; here the map does, and the name says nothing.
 fn nobody() -> SiteId {
@@ -17,13 +21,23 @@ fn nobody() -> SiteId {
 #[derive(Clone, Debug)]
 pub(super) struct Clients {
     pub(super) terms: Terms,
-    pub(super) incarnation: quorate_session::session::Incarnation,
+    pub(super) incarnation: Incarnation,
     pub(super) now: Tick,
     known: BTreeMap<ClientId, Client>,
     due: BTreeSet<(Tick, ClientId)>,
-    calls: BTreeMap<CallId, (ClientId, u64)>,
+    calls: BTreeMap<CallId, Owner>,
     asks: BTreeMap<AskId, Asked>,
+    /// The clients that have not been told everything.
+    behind: BTreeSet<ClientId>,
     made: u64,
+}
+
+/// Whose call it is, and whether it is inside.
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    client: ClientId,
+    number: u64,
+    inside: bool,
 }
 
 /// A question of a client, and how many sites have not answered it.
@@ -36,14 +50,15 @@ struct Asked {
 
 #[derive(Clone, Debug)]
 struct Client {
-    end: ServerEnd<Parley>,
+    end: ServerEnd<ClientMessage>,
     calls: BTreeMap<u64, CallId>,
-    /// Those of its calls that are inside.
-    inside: BTreeSet<CallId>,
+    /// How many of them are inside.
+    inside: usize,
+    replies: Replies,
 }
 
 impl Clients {
-    pub(super) fn new(terms: Terms, incarnation: quorate_session::session::Incarnation) -> Self {
+    pub(super) fn new(terms: Terms, incarnation: Incarnation) -> Self {
         Self {
             terms,
             incarnation,
@@ -52,6 +67,7 @@ impl Clients {
             due: BTreeSet::new(),
             calls: BTreeMap::new(),
             asks: BTreeMap::new(),
+            behind: BTreeSet::new(),
             made: 0,
         }
     }
@@ -70,12 +86,13 @@ impl Clients {
     pub(super) fn drive(
         &mut self,
         id: ClientId,
-        deed: impl FnOnce(&mut ServerEnd<Parley>, At<'_>, &mut Vec<Effect<Parley>>),
-    ) -> Vec<Effect<Parley>> {
+        deed: impl FnOnce(&mut ServerEnd<ClientMessage>, At<'_>, &mut Vec<Effect<ClientMessage>>),
+    ) -> Vec<Effect<ClientMessage>> {
         let client = self.known.entry(id).or_insert_with(|| Client {
             end: ServerEnd::new(nobody()),
             calls: BTreeMap::new(),
-            inside: BTreeSet::new(),
+            inside: 0,
+            replies: Replies::default(),
         });
         let at = At {
             now: self.now,
@@ -93,6 +110,9 @@ impl Clients {
                 self.due.remove(&(when, id));
             }
         }
+        if !client.replies.is_empty() {
+            self.behind.insert(id); // there may be room now
+        }
         out
     }
 
@@ -100,8 +120,8 @@ impl Clients {
     pub(super) fn on_packet(
         &mut self,
         id: ClientId,
-        packet: Packet<Parley>,
-    ) -> Vec<Effect<Parley>> {
+        packet: Packet<ClientMessage>,
+    ) -> Vec<Effect<ClientMessage>> {
         self.drive(id, |end, at, out| match packet {
             Packet::Hello(hello) => end.on_hello(at, hello, out),
             Packet::Renew(number, k, received) => end.on_renew(at, (number, k, received), out),
@@ -116,21 +136,60 @@ impl Clients {
         Some(self.known.get(&id)?.end.view()?.number)
     }
 
-    /// Says something to a client.
-    pub(super) fn say(&mut self, id: ClientId, parley: Parley) -> Vec<Effect<Parley>> {
-        let bytes = parley.bytes();
-        self.drive(id, |end, _, out| end.send(parley, bytes, out))
+    /// Changes what a client is going to be told.
+    pub(super) fn tell(&mut self, id: ClientId, change: impl FnOnce(&mut Replies)) {
+        if let Some(client) = self.known.get_mut(&id) {
+            change(&mut client.replies);
+            self.behind.insert(id);
+        }
     }
 
-    /// Says something about a validity that ends at `until`, if the client can still count it.
-    pub(super) fn hand_down(
+    /// Tells a client what a site said to a question, if it still reads.
+    pub(super) fn tell_answer(&mut self, id: ClientId, reply: SiteReply) {
+        let calls = self.known.get(&id).map_or(0, |client| client.calls.len());
+        self.tell(id, |replies| replies.push_answer(reply, calls));
+    }
+
+    /// Sends a client that is behind what its stream has room for; `None` if there is none left.
+    pub(super) fn catch_up(
         &mut self,
-        id: ClientId,
-        until: Tick,
-        parley: impl FnOnce(quorate_session::session::RelativeDeadline) -> Parley,
-    ) -> Vec<Effect<Parley>> {
-        let down = self.known.get(&id).and_then(|client| client.end.hand_down(until));
-        down.map_or_else(Vec::new, |down| self.say(id, parley(down)))
+        site: &Site,
+    ) -> Option<(ClientId, Vec<Effect<ClientMessage>>)> {
+        let id = self.behind.pop_first()?;
+        let mut out = Vec::new();
+        while let Some(client) = self.known.get_mut(&id)
+            && client.end.has_room(&self.terms)
+            && let Some(next) = client.replies.next(site)
+        {
+            if let Some(reply) = self.put(id, next, site) {
+                let message = ClientMessage::Reply(reply);
+                let bytes = message.bytes();
+                let client = self.known.get_mut(&id).expect("it was looked at");
+                client.end.send(message, bytes, &mut out);
+            }
+        }
+        Some((id, out))
+    }
+
+    /// A reply with its deadline; `None` if what it speaks of is over.
+    fn put(&self, id: ClientId, next: Next, site: &Site) -> Option<SiteReply> {
+        let end = &self.known.get(&id)?.end;
+        let down = |until: Tick| -> Option<RelativeDeadline> { end.hand_down(until) };
+        let number = |call: CallId| self.calls.get(&call).map(|owner| owner.number);
+        Some(match next {
+            Next::Plain(reply) => reply,
+            Next::Granted(call, fence, got) => {
+                SiteReply::Granted(number(call)?, fence, got, down(site.valid_until(call)?)?)
+            }
+            Next::State(call, GrantState::Common) => SiteReply::Restored(number(call)?),
+            Next::State(call, GrantState::Degraded(until)) => {
+                SiteReply::Degraded(number(call)?, down(until)?)
+            }
+            Next::State(call, GrantState::Broken(until, reason)) => {
+                SiteReply::Broken(number(call)?, down(until)?, reason)
+            }
+            Next::Common => SiteReply::CommonDeadline(down(site.horizon())?),
+        })
     }
 
     /// A number for a new call of a client; `None` if the client uses its own number twice.
@@ -140,16 +199,16 @@ impl Clients {
             return None;
         }
         self.made += 1;
-        let call = CallId(CallId::OF_CLIENTS | self.made);
+        let call = CallId(self.made);
         client.calls.insert(number, call);
-        self.calls.insert(call, (id, number));
+        self.calls.insert(call, Owner { client: id, number, inside: false });
         Some(call)
     }
 
     /// A number for a new question of a client.
     pub(super) fn ask(&mut self, id: ClientId, number: u64) -> AskId {
         self.made += 1;
-        let ask = AskId(CallId::OF_CLIENTS | self.made);
+        let ask = AskId(self.made);
         self.asks.insert(ask, Asked { client: id, number, left: usize::MAX });
         ask
     }
@@ -181,44 +240,47 @@ impl Clients {
 
     /// Whose call it is.
     pub(super) fn owner(&self, call: CallId) -> Option<(ClientId, u64)> {
-        self.calls.get(&call).copied()
+        self.calls.get(&call).map(|owner| (owner.client, owner.number))
     }
 
     /// A call is inside.
     pub(super) fn enter(&mut self, call: CallId) {
-        if let Some((id, _)) = self.owner(call)
-            && let Some(client) = self.known.get_mut(&id)
+        if let Some(owner) = self.calls.get_mut(&call).filter(|owner| !owner.inside)
+            && let Some(client) = self.known.get_mut(&owner.client)
         {
-            client.inside.insert(call);
+            owner.inside = true;
+            client.inside += 1;
         }
     }
 
     /// A call is over.
     pub(super) fn dismiss(&mut self, call: CallId) {
-        if let Some((id, number)) = self.calls.remove(&call)
-            && let Some(client) = self.known.get_mut(&id)
+        if let Some(Owner { client, number, inside }) = self.calls.remove(&call)
+            && let Some(client) = self.known.get_mut(&client)
         {
             client.calls.remove(&number);
-            client.inside.remove(&call);
+            client.inside -= usize::from(inside);
+            client.replies.forget(call);
         }
     }
 
     /// The clients that have callers inside.
     pub(super) fn holders(&self) -> Vec<ClientId> {
-        let holders = self.known.iter().filter(|(_, client)| !client.inside.is_empty());
+        let holders = self.known.iter().filter(|(_, client)| client.inside > 0);
         holders.map(|(id, _)| *id).collect()
     }
 
     /// Whether a client has callers inside.
     pub(super) fn holds(&self, id: ClientId) -> bool {
-        self.known.get(&id).is_some_and(|client| !client.inside.is_empty())
+        self.known.get(&id).is_some_and(|client| client.inside > 0)
     }
 
     /// The calls of a client whose session is over; it is forgotten.
     pub(super) fn close(&mut self, id: ClientId) -> Vec<CallId> {
         let Some(client) = self.known.get_mut(&id) else { return Vec::new() };
         let calls: Vec<CallId> = std::mem::take(&mut client.calls).into_values().collect();
-        client.inside.clear();
+        client.inside = 0;
+        client.replies = Replies::default();
         for call in &calls {
             self.calls.remove(call);
         }
@@ -230,6 +292,13 @@ impl Clients {
     pub(super) fn forget(&mut self, id: ClientId) {
         if self.session(id).is_none() {
             self.known.remove(&id);
+            self.behind.remove(&id);
         }
+    }
+}
+
+impl From<SiteReply> for Reply {
+    fn from(reply: SiteReply) -> Self {
+        Reply::Plain(reply)
     }
 }

@@ -1,0 +1,299 @@
+//! Client processes: each has a machine, a clock, and a connection to one site at a time.
+//!
+//! A process runs in that of its site, and shares its clock and its fate, or has one of its own: it
+//! survives its site, and connects again, there or elsewhere.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use quorate_protocol::Tick;
+use quorate_quorum::SiteId;
+use quorate_session::CallId;
+use quorate_session::client::{ClientEffect, ClientId, ClientInput, ClientMachine, ClientRequest};
+use quorate_session::session::{Badge, Drift, Lease, Terms};
+
+use super::clock::Clock;
+use super::event::{AnyPacket, ClientName, Event};
+use super::node::panic_message;
+use super::run::{Due, MS, Run};
+use super::{Load, Plan};
+use crate::chance::Chance;
+
+/// A client process.
+#[derive(Debug)]
+pub(super) struct Client {
+    /// The number by which sites know it: its place in the list of all processes.
+    pub(super) id: ClientId,
+    pub(super) name: ClientName,
+    /// The site in whose process it runs, if it has none of its own.
+    pub(super) host: Option<usize>,
+    pub(super) clock: Clock,
+    /// `None` once it is gone.
+    pub(super) machine: Option<ClientMachine>,
+    /// The site it is connected to, or tries to reach, and how often that has failed.
+    pub(super) site: usize,
+    failures: u32,
+    /// The generation of the connection that the machine knows to be up; 0 if none is.
+    connection: u64,
+    pub(super) paused: bool,
+    /// Whether it takes no more claims, and is gone soon.
+    pub(super) stopping: bool,
+    /// What happened to it while it was paused, and the generation of a connection that came up.
+    inbox: VecDeque<(ClientInput, u64)>,
+    /// What it and its callers would have done meanwhile.
+    pub(super) deferred: Vec<Due>,
+    /// The deadline that is planned for.
+    planned: Option<Tick>,
+    /// Its callers that are inside.
+    pub(super) inside: BTreeSet<CallId>,
+}
+
+/// Where client processes run, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Home {
+    /// On a machine of this number.
+    Remote(usize),
+    /// In the process of this site.
+    Embedded(usize),
+}
+
+/// A home, and the process that runs there now or did last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tenant {
+    pub(super) home: Home,
+    pub(super) process: usize,
+    lives: u64,
+}
+
+/// All homes, and at which each caller is.
+pub(super) fn draw_homes(plan: &Plan, chance: &mut Chance) -> (Vec<Tenant>, Vec<usize>) {
+    let n = plan.quorums.n();
+    let homes: Vec<Home> = match plan.load {
+        Load::OneHolder => vec![Home::Remote(0)],
+        Load::Drawn { callers, .. } => {
+            let remote = 1 + chance.place(n);
+            let home = |caller| {
+                let embedded = chance.percent(40);
+                if embedded {
+                    Home::Embedded(caller % n)
+                } else {
+                    Home::Remote(chance.place(remote))
+                }
+            };
+            (0..callers * n).map(home).collect()
+        }
+    };
+    let all: BTreeSet<Home> = homes.iter().copied().collect();
+    let place = |home: &Home| all.range(..home).count();
+    let callers = homes.iter().map(place).collect();
+    (all.iter().map(|&home| Tenant { home, process: 0, lives: 0 }).collect(), callers)
+}
+
+impl Client {
+    pub(super) fn is_alive(&self) -> bool {
+        self.machine.is_some()
+    }
+
+    /// A reading of its clock, in true time.
+    pub(super) fn when(&self, tick: Tick) -> u64 {
+        self.clock.when(tick)
+    }
+}
+
+impl Run<'_> {
+    /// The client process at an endpoint that is none of a site.
+    pub(super) fn client_at(&self, endpoint: usize) -> &Client {
+        &self.clients[self.process_at(endpoint).expect("it is a client's")]
+    }
+
+    /// The endpoint of the client process that sites know by this number.
+    pub(super) fn endpoint_of(&self, id: ClientId) -> usize {
+        let process = usize::try_from(id.0).expect("it is the number of a process");
+        self.endpoint(process)
+    }
+
+    /// Starts the next process of a home, and connects it.
+    pub(super) fn start_client(&mut self, place: usize) {
+        let Tenant { home, lives, .. } = self.tenants[place];
+        let name = ClientName { place, life: lives };
+        let (host, site, clock) = match home {
+            Home::Embedded(site) => (Some(site), site, self.nodes[site].clock),
+            Home::Remote(number) => {
+                let n = self.nodes.len();
+                let site = if lives == 0 { number % n } else { self.chance.place(n) };
+                (None, site, Clock::draw(self.now, self.plan.skew, &mut self.chance))
+            }
+        };
+        let now = clock.read(self.now);
+        let machine = Some(ClientMachine::new(now, self.client_terms()));
+        let process = self.clients.len();
+        self.tenants[place] = Tenant { home, process, lives: lives + 1 };
+        self.clients.push(Client {
+            id: ClientId(process as u128),
+            name,
+            host,
+            clock,
+            machine,
+            site,
+            failures: 0,
+            connection: 0,
+            paused: false,
+            stopping: false,
+            inbox: VecDeque::new(),
+            deferred: Vec::new(),
+            planned: None,
+            inside: BTreeSet::new(),
+        });
+        self.wire.add_client();
+        self.see(&Event::ClientStarts(name, host.map(SiteId::new), now));
+        self.plan_in(0, Due::Dial(process));
+    }
+
+    fn client_terms(&self) -> Terms {
+        let lease = Lease::new(self.plan.lease).expect("the plan's lease is in range");
+        let terms = Terms::new(Badge::default(), lease, Drift::default());
+        let terms = terms.with_window(self.mood.window);
+        self.plan.undone.map_or(terms, |rule| terms.without(rule))
+    }
+
+    /// A client has no connection: it tries again soon, there or elsewhere.
+    pub(super) fn dial_again(&mut self, process: usize) {
+        if self.clients[process].host.is_none() && self.chance.percent(40) {
+            self.clients[process].site = self.chance.place(self.nodes.len());
+        }
+        let wait = self.chance.below(10 * MS);
+        self.plan_in(wait, Due::Dial(process));
+    }
+
+    /// A client tries to reach its site. It takes both, and both ways between them.
+    pub(super) fn on_dial(&mut self, process: usize) {
+        let client = &mut self.clients[process];
+        if client.machine.is_none() {
+            return;
+        }
+        if client.paused {
+            return client.deferred.push(Due::Dial(process));
+        }
+        let (site, endpoint) = (client.site, self.endpoint(process));
+        if self.nodes[site].site.is_some() && self.is_open_between(site, endpoint) {
+            self.clients[process].failures = 0;
+            return self.open_connection(site, endpoint);
+        }
+        let client = &mut self.clients[process];
+        let wait = ((50 * MS) << client.failures.min(10)).min(self.lease / 6);
+        client.failures += 1;
+        if client.host.is_none() && self.chance.percent(40) {
+            self.clients[process].site = self.chance.place(self.nodes.len());
+        }
+        self.plan_in(wait, Due::Dial(process));
+    }
+
+    /// A caller asks its process for something.
+    pub(super) fn request(&mut self, process: usize, request: ClientRequest) {
+        self.feed_client(process, ClientInput::Request(request), 0);
+    }
+
+    /// Something happens to a client; if it is paused it learns of it later.
+    pub(super) fn feed_client(&mut self, process: usize, input: ClientInput, generation: u64) {
+        let client = &mut self.clients[process];
+        if client.paused {
+            return client.inbox.push_back((input, generation));
+        }
+        self.step_client(process, input, generation);
+    }
+
+    fn step_client(&mut self, process: usize, input: ClientInput, generation: u64) {
+        let client = &mut self.clients[process];
+        let Some(machine) = &mut client.machine else { return };
+        let is_down = input == ClientInput::Down;
+        if is_down || input == ClientInput::Up {
+            client.connection = generation;
+        }
+        let now = client.clock.read(self.now);
+        let name = client.name;
+        match catch_unwind(AssertUnwindSafe(|| machine.step(now, input))) {
+            Ok(effects) => self.take_client_effects(process, effects),
+            Err(panic) => return self.judge.on_panic(&name, panic_message(panic.as_ref())),
+        }
+        self.read_beliefs(process);
+        self.plan_client_wake(process);
+        if is_down {
+            self.dial_again(process);
+        }
+    }
+
+    fn take_client_effects(&mut self, process: usize, effects: Vec<ClientEffect>) {
+        for effect in effects {
+            match effect {
+                ClientEffect::Packet(packet) => {
+                    let client = &self.clients[process];
+                    let (site, generation) = (client.site, client.connection);
+                    let from = self.endpoint(process);
+                    self.send(from, site, AnyPacket::Client(packet), generation);
+                }
+                effect => self.tell(process, effect),
+            }
+        }
+    }
+
+    fn plan_client_wake(&mut self, process: usize) {
+        let client = &mut self.clients[process];
+        let Some(deadline) = client.machine.as_ref().and_then(ClientMachine::deadline) else {
+            return;
+        };
+        if deadline <= client.clock.read(self.now) {
+            let name = client.name;
+            return self.judge.on_overdue(name);
+        }
+        if client.planned != Some(deadline) {
+            client.planned = Some(deadline);
+            let at = client.clock.when(deadline);
+            let late = self.chance.below(self.mood.lateness);
+            self.plan_at(at.saturating_add(late), Due::WakeClient(process));
+        }
+    }
+
+    pub(super) fn on_wake_client(&mut self, process: usize) {
+        let client = &mut self.clients[process];
+        let due = client.machine.as_ref().and_then(ClientMachine::deadline);
+        let now = client.clock.read(self.now);
+        if !client.paused && due.is_some_and(|due| due <= now) {
+            client.planned = None;
+            self.step_client(process, ClientInput::Time, 0);
+        }
+    }
+
+    /// A paused client goes on: it handles what has happened meanwhile, by the time it is now.
+    pub(super) fn resume_client(&mut self, process: usize) {
+        let client = &mut self.clients[process];
+        if !client.paused || client.machine.is_none() {
+            return;
+        }
+        client.paused = false;
+        let name = self.end_name(self.endpoint(process));
+        self.see(&Event::Recovers("goes on", Some(name)));
+        for due in std::mem::take(&mut self.clients[process].deferred) {
+            let wait = self.chance.below(self.lease / 50);
+            self.plan_in(wait, due);
+        }
+        while let Some((input, generation)) = self.clients[process].inbox.pop_front() {
+            self.step_client(process, input, generation);
+        }
+        self.step_client(process, ClientInput::Time, 0);
+    }
+
+    /// A client process is gone, and its callers with it.
+    pub(super) fn kill_client(&mut self, process: usize) {
+        let client = &mut self.clients[process];
+        client.machine = None;
+        client.paused = false;
+        client.inbox.clear();
+        client.deferred.clear();
+        self.bury_callers(process);
+    }
+
+    /// The client process in that of a site, if there is one.
+    pub(super) fn embedded(&self, site: usize) -> Option<usize> {
+        self.tenants.iter().position(|tenant| tenant.home == Home::Embedded(site))
+    }
+}

@@ -1,0 +1,113 @@
+//! What a client has not been told yet. It is bounded by the client's calls, however slowly the
+//! client reads: of a deadline that moves only the newest value is kept.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use quorate_session::client::SiteReply;
+use quorate_session::{CallId, Fence, Got};
+
+use crate::site::{GrantState, Site};
+
+/// What a client has not been told yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Replies {
+    queue: VecDeque<Reply>,
+    /// The calls whose grants are in the queue.
+    untold: BTreeSet<CallId>,
+    /// The calls inside that were degraded, restored or broken since the client was told of them.
+    changed: BTreeSet<CallId>,
+    /// The calls that the client knows to be degraded.
+    degraded: BTreeSet<CallId>,
+    /// Whether the common deadline has moved.
+    common: bool,
+}
+
+/// A reply whose deadline is filled in when it is sent.
+#[derive(Clone, Debug)]
+pub(super) enum Reply {
+    /// The call is inside.
+    Granted(CallId, Fence, Got),
+    /// Anything without a deadline.
+    Plain(SiteReply),
+}
+
+/// What is to be said next, and until when what it speaks of is good.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    Granted(CallId, Fence, Got),
+    Plain(SiteReply),
+    State(CallId, GrantState),
+    Common,
+}
+
+/// How many answers are kept for a client that does not read. Questions may go unanswered.
+const ANSWERS_MAX: usize = 4096;
+
+impl Replies {
+    pub(super) fn push(&mut self, reply: Reply) {
+        if let Reply::Granted(call, ..) = reply {
+            self.untold.insert(call);
+        }
+        self.queue.push_back(reply);
+    }
+
+    /// Keeps an answer, unless there are too many already.
+    pub(super) fn push_answer(&mut self, reply: SiteReply, calls: usize) {
+        if self.queue.len() < ANSWERS_MAX + 2 * calls {
+            self.push(Reply::Plain(reply));
+        }
+    }
+
+    /// A grant was degraded, restored or broken. One that the client does not know of yet is looked
+    /// at when it is told of.
+    pub(super) fn note_change(&mut self, call: CallId) {
+        if !self.untold.contains(&call) {
+            self.changed.insert(call);
+        }
+    }
+
+    pub(super) fn note_common(&mut self) {
+        self.common = true;
+    }
+
+    /// The call is over.
+    pub(super) fn forget(&mut self, call: CallId) {
+        self.untold.remove(&call);
+        self.changed.remove(&call);
+        self.degraded.remove(&call);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.changed.is_empty() && !self.common
+    }
+
+    /// What is to be said next. Changes of single grants come before the common deadline: it must
+    /// not be taken to count for a grant that has been degraded. The queue comes last: it may be
+    /// long, and grants that the client knows of must not end meanwhile.
+    pub(super) fn next(&mut self, site: &Site) -> Option<Next> {
+        while let Some(call) = self.changed.pop_first() {
+            let Some(state) = site.grant_state(call) else { continue };
+            let was_degraded = match state {
+                GrantState::Common => self.degraded.remove(&call),
+                GrantState::Degraded(_) => !self.degraded.insert(call),
+                GrantState::Broken(..) => false,
+            };
+            // A restored grant is good for longer only by the next common deadline.
+            self.common |= state == GrantState::Common && was_degraded;
+            if state != GrantState::Common || was_degraded {
+                return Some(Next::State(call, state));
+            }
+        }
+        if std::mem::take(&mut self.common) {
+            return Some(Next::Common);
+        }
+        Some(match self.queue.pop_front()? {
+            Reply::Plain(reply) => Next::Plain(reply),
+            Reply::Granted(call, fence, got) => {
+                self.untold.remove(&call);
+                self.changed.insert(call);
+                Next::Granted(call, fence, got)
+            }
+        })
+    }
+}
