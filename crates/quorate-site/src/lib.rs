@@ -1,8 +1,9 @@
 //! One whole site as pure code: what lets protocols written for reliable channels and known
 //! crashes run on a real network.
 //!
-//! Start at [`Site`]: it joins the [`session`]s between sites, the table of resources and the
-//! callers of this site. [`registry`] is the one list of protocols. `docs/site.md` is its page.
+//! Start at [`Site`]: it joins the [sessions](quorate_session::session) between sites, the table of
+//! resources and the callers of this site. [`registry`] is the one list of protocols.
+//! `docs/site.md` is its page.
 
 pub mod client_gateway;
 mod config;
