@@ -100,23 +100,24 @@ impl Client {
         } else {
             state.calls.insert(call.number, Arc::clone(&call));
             state.request(ClientRequest::Claim(call.number, request));
+            shared.wake_for(&state);
         }
         drop(state);
-        shared.wake.notify_one();
         call
     }
 
     /// Leaves, or does not wait any longer. It is written when the client's task runs next.
     pub(crate) fn leave(&self, call: &Call) {
-        self.0.shared.state().request(ClientRequest::Leave(call.number));
-        self.0.shared.wake.notify_one();
+        let mut state = self.0.shared.state();
+        state.request(ClientRequest::Leave(call.number));
+        self.0.shared.wake_for(&state);
     }
 
     /// Leaves, and writes that at once: the process may end before any task runs again.
     pub(crate) fn leave_now(&self, call: &Call) {
         let mut state = self.0.shared.state();
         state.request(ClientRequest::Leave(call.number));
-        state.write_now(&self.0.shared.wake);
+        self.0.shared.write_now(&mut state);
     }
 
     /// Asks all sites something.
@@ -128,14 +129,15 @@ impl Client {
         state.asks.retain(|_, reply| !reply.is_closed());
         state.asks.insert(ask, sender);
         state.request(ClientRequest::Ask(ask, question));
-        shared.wake.notify_one();
+        shared.wake_for(&state);
         receiver
     }
 
     /// Wants a grant to end.
     pub(crate) fn break_grant(&self, wish: Break) {
-        self.0.shared.state().request(ClientRequest::Break(wish));
-        self.0.shared.wake.notify_one();
+        let mut state = self.0.shared.state();
+        state.request(ClientRequest::Break(wish));
+        self.0.shared.wake_for(&state);
     }
 
     /// Until when a grant is good; `None` if it is over.
@@ -145,8 +147,9 @@ impl Client {
 
     /// Signals the loss of a grant by so much before its end.
     pub(crate) fn set_margin(&self, call: &Call, margin: Duration) {
-        self.0.shared.state().step(ClientInput::Margin(call.number, margin));
-        self.0.shared.wake.notify_one();
+        let mut state = self.0.shared.state();
+        state.step(ClientInput::Margin(call.number, margin));
+        self.0.shared.wake_for(&state);
     }
 }
 
@@ -162,6 +165,8 @@ pub(crate) struct Shared {
 
 struct State {
     machine: ClientMachine,
+    /// When the client's task wakes by itself.
+    wakes: Tick,
     link: Option<Link>,
     calls: HashMap<u64, Arc<Call>>,
     asks: HashMap<u64, UnboundedSender<Reply>>,
@@ -178,6 +183,7 @@ impl Shared {
     pub(crate) fn new(terms: Terms) -> Self {
         let state = State {
             machine: ClientMachine::new(clock::now(), terms),
+            wakes: Tick::ZERO,
             link: None,
             calls: HashMap::new(),
             asks: HashMap::new(),
@@ -199,7 +205,7 @@ impl Shared {
         }
         state.link = Some(link);
         state.step(ClientInput::Up);
-        state.write_now(&self.wake);
+        self.write_now(&mut state);
         true
     }
 
@@ -223,7 +229,7 @@ impl Shared {
         for packet in packets {
             state.step(ClientInput::Packet(packet));
         }
-        state.write_now(&self.wake);
+        self.write_now(&mut state);
         !state.ended
     }
 
@@ -258,13 +264,36 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Wakes the client's task if it has something to write, or wakes too late by itself.
+    fn wake_for(&self, state: &State) {
+        if matches!(state.link, Some(Link::Socket(_))) || state.is_due_before_waking() {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Writes what was said, as far as the site takes it; the client's task writes the rest.
+    fn write_now(&self, state: &mut State) {
+        let pending = state.poll_write(&mut Context::from_waker(Waker::noop())).is_pending();
+        if pending || state.is_due_before_waking() {
+            self.wake.notify_one();
+        }
+    }
+
+    /// When the client's task must wake by itself.
+    fn next_waking(&self, sweep: Tick) -> Tick {
+        let mut state = self.state();
+        let deadline = state.machine.deadline().map_or(sweep, |when| when.min(sweep));
+        state.wakes = deadline;
+        deadline
+    }
+
     /// Keeps the time, and writes what the site did not take at once, until the client ends.
     pub(crate) async fn keep_time(self: Arc<Self>, mut alarm: Alarm) {
         let _abandoned = Abandoned(&self);
         let mut sweep = clock::now() + self.patience;
         let mut set = None;
         while !self.is_ended() {
-            let deadline = self.state().machine.deadline().map_or(sweep, |when| when.min(sweep));
+            let deadline = self.next_waking(sweep);
             // An alarm that rings too early does no harm; to set it costs a call of the system.
             if set.is_none_or(|set| deadline < set) {
                 alarm.set(deadline).expect("a timer can be set");
@@ -382,11 +411,9 @@ impl State {
         }
     }
 
-    /// Writes what was said, as far as the site takes it; the client's task writes the rest.
-    fn write_now(&mut self, wake: &Notify) {
-        if self.poll_write(&mut Context::from_waker(Waker::noop())).is_pending() {
-            wake.notify_one();
-        }
+    /// Whether something is due before the client's task wakes by itself.
+    fn is_due_before_waking(&self) -> bool {
+        self.machine.deadline().is_some_and(|when| when < self.wakes)
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<()> {
