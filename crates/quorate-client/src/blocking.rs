@@ -13,7 +13,8 @@
 //! ```
 //!
 //! A thread of its own keeps the connection and the time, so a program that computes does not lose
-//! its locks. Everything here wraps what the crate has without `blocking`; [`Cluster::block_on`]
+//! its locks. Nothing here may be called by a task of a runtime: it would block that runtime, and
+//! panics. Everything here wraps what the crate has without `blocking`; [`Cluster::block_on`]
 //! waits for the rest of it.
 
 use std::ops::Deref;

@@ -439,3 +439,51 @@ impl State {
         self.asks.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use quorate_session::client::SiteReply;
+    use quorate_session::session::{
+        Frame, Incarnation, Lease, RelativeDeadline, Renewal, Seq, Welcome,
+    };
+    use quorate_session::{Card, Fence, Got, SessionNo, Want};
+
+    use super::*;
+
+    fn is_woken(shared: &Shared) -> bool {
+        let notified = pin!(shared.wake.notified());
+        notified.poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    }
+
+    /// The task sleeps until the next renewal; a grant that ends before that must wake it.
+    #[test]
+    fn a_grant_that_ends_before_the_task_wakes_by_itself_wakes_it() {
+        let lease = Lease::new(Lease::MAX).unwrap(); // so that nothing here is slow
+        let terms = Terms { lease, ..Terms::default() };
+        let shared = Arc::new(Shared::new(terms));
+        let client = Client::new(Arc::clone(&shared));
+        let (number, renewal) = (SessionNo(1), Renewal(0));
+        shared.state().step(ClientInput::Up);
+        let welcome = Welcome {
+            incarnation: Incarnation(1),
+            number,
+            lease,
+            quarantine: Duration::ZERO,
+            received: Seq(0),
+        };
+        shared.on_packets([Packet::Welcome(welcome)]);
+        shared.next_waking(Tick(u64::MAX));
+        let (name, want, card) = ("deploy".parse().unwrap(), Want::Mutex, Card::default());
+        let call = client.claim(ClaimRequest { name, want, card, patience: None, hasty: false });
+        is_woken(&shared); // for whatever came before
+        let end = |seconds| RelativeDeadline { renewal, after: Duration::from_secs(seconds) };
+        let granted = SiteReply::Granted(call.number, Fence(1), Got::Mutex, end(15));
+        let payload = ClientMessage::Reply(granted);
+        let frame = Frame { seq: Seq(1), received: Seq(0), payload };
+        shared.on_packets([Packet::Down(number, frame)]);
+        assert!(client.valid_until(&call).is_some(), "it is inside");
+        assert!(is_woken(&shared));
+    }
+}

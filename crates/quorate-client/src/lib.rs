@@ -19,6 +19,10 @@
 //! on while its site is heard of; [`Guard::lost`] fires before that is over. A process that was
 //! asleep does not know it: give [`Guard::fence`] along with every write, and let what you protect
 //! refuse a lower one than it has seen.
+//!
+//! Programs without a runtime use [`blocking`]. The feature `embedded` adds sites in this process
+//! (`Cluster::embedded`) and whole clusters in memory for tests (`Cluster::in_memory`); without it
+//! the crate links neither the server nor the protocols.
 
 pub mod blocking;
 mod call;

@@ -9,13 +9,17 @@ use quorate_server::Server;
 
 /// Three sites in this process, with leases of 0.6 s.
 fn start(folder: &Path) -> (Vec<Server>, Vec<SiteConfig>) {
+    start_with_lease(folder, 600)
+}
+
+fn start_with_lease(folder: &Path, lease_ms: u64) -> (Vec<Server>, Vec<SiteConfig>) {
     let listeners: Vec<TcpListener> =
         (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let address = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
     let sites: Vec<String> = listeners.iter().map(address).collect();
     let config = |site: usize| SiteConfig {
         unix: Some(folder.join(format!("{}.sock", site + 1))),
-        lease_ms: 600,
+        lease_ms,
         ..SiteConfig::new("test", site + 1, &sites, folder.join(format!("site-{}", site + 1)))
     };
     let configs: Vec<SiteConfig> = (0..3).map(config).collect();
@@ -285,7 +289,7 @@ async fn a_guard_keeps_its_cluster_alive() {
 #[test]
 fn a_guard_that_is_dropped_when_nothing_runs_any_more_is_heard() {
     let folder = tempfile::tempdir().unwrap();
-    let (servers, _) = start(folder.path());
+    let (servers, _) = start_with_lease(folder.path(), 60_000);
     let address = servers[0].address().unwrap().to_string();
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let idle = runtime();
@@ -297,7 +301,7 @@ fn a_guard_that_is_dropped_when_nothing_runs_any_more_is_heard() {
     runtime().block_on(async {
         let other = Cluster::connect(address).await.unwrap();
         let lock = other.mutex("deploy").unwrap();
-        let within = lock.lock_within(other.lease() / 4).await;
+        let within = lock.lock_within(other.lease() / 2).await;
         assert!(within.is_ok(), "it was free before its lease was over: {within:?}");
     });
 }

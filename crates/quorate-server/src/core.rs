@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 
 use crate::disk::{Write, Written};
 use crate::lines::{Far, Lines};
-use crate::local::{LocalClient, Locals};
+use crate::local::{LocalClient, LocalClients};
 
 /// What sites say to each other on a connection, one after another.
 pub(crate) type SiteWord = Packet<Said>;
@@ -58,7 +58,7 @@ pub(crate) struct Core {
     site: SiteWithClients,
     events: UnboundedReceiver<Event>,
     lines: Lines,
-    locals: Locals,
+    locals: LocalClients,
     disk: Sender<Write>,
     /// How much the disk was given to write, and how much of that is written.
     to_write: u64,
@@ -95,7 +95,7 @@ impl Core {
             site,
             events,
             lines: Lines::new(patience),
-            locals: Locals::default(),
+            locals: LocalClients::default(),
             disk,
             to_write: 0,
             written: 0,

@@ -51,11 +51,11 @@ impl Drop for LocalLink {
 
 /// The clients in this process. Their connections are numbered as those of sockets are.
 #[derive(Debug, Default)]
-pub(crate) struct Locals {
+pub(crate) struct LocalClients {
     all: BTreeMap<ClientId, (u64, Arc<dyn LocalClient>)>,
 }
 
-impl Locals {
+impl LocalClients {
     pub(crate) fn open(&mut self, id: ClientId, number: u64, client: Arc<dyn LocalClient>) {
         self.all.insert(id, (number, client));
     }
@@ -97,7 +97,7 @@ impl Locals {
     }
 }
 
-impl Drop for Locals {
+impl Drop for LocalClients {
     /// A site that ends by itself tells them too.
     fn drop(&mut self) {
         self.stop();

@@ -23,13 +23,13 @@ pub(super) struct Grants {
 
 #[derive(Clone, Copy, Debug)]
 struct Grant {
-    standing: Standing,
+    status: Status,
     /// By how much before its end its loss is signalled.
     margin: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Standing {
+enum Status {
     Covered,
     Joining(Tick),
     Degraded(Tick),
@@ -47,15 +47,15 @@ struct Class {
 impl Grants {
     /// The deadline of a grant, by what the site said; `None` if it is none of ours.
     pub(super) fn end(&self, call: u64) -> Option<Tick> {
-        Some(match self.all.get(&call)?.standing {
-            Standing::Covered => self.common,
-            Standing::Joining(end) | Standing::Degraded(end) | Standing::Ending(end) => end,
+        Some(match self.all.get(&call)?.status {
+            Status::Covered => self.common,
+            Status::Joining(end) | Status::Degraded(end) | Status::Ending(end) => end,
         })
     }
 
     /// A new grant, good until then. No common deadline told before counts for it.
     pub(super) fn insert(&mut self, call: u64, end: Tick, margin: Duration) {
-        self.put(call, Grant { standing: Standing::Joining(end), margin });
+        self.put(call, Grant { status: Status::Joining(end), margin });
     }
 
     /// All grants are good until then, except the degraded ones.
@@ -69,8 +69,8 @@ impl Grants {
         let joining: Vec<u64> =
             joining.filter(|(own, _)| *own <= end).map(|(_, call)| *call).collect();
         for call in joining {
-            let standing = if is_latest { Standing::Covered } else { Standing::Joining(end) };
-            self.change(call, standing);
+            let status = if is_latest { Status::Covered } else { Status::Joining(end) };
+            self.change(call, status);
         }
     }
 
@@ -82,26 +82,26 @@ impl Grants {
     /// A grant has a deadline of its own, which is not before the one it had.
     pub(super) fn degrade(&mut self, call: u64, end: Tick) {
         let Some(old) = self.end(call) else { return };
-        if !matches!(self.all[&call].standing, Standing::Ending(_)) {
-            self.change(call, Standing::Degraded(end.max(old)));
+        if !matches!(self.all[&call].status, Status::Ending(_)) {
+            self.change(call, Status::Degraded(end.max(old)));
         }
     }
 
     /// Common deadlines count again for a grant, from the next one on.
     pub(super) fn restore(&mut self, call: u64) {
-        let standing = self.all.get(&call).map(|grant| grant.standing);
-        if let Some(Standing::Degraded(end)) = standing {
-            self.change(call, Standing::Joining(end));
+        let status = self.all.get(&call).map(|grant| grant.status);
+        if let Some(Status::Degraded(end)) = status {
+            self.change(call, Status::Joining(end));
         }
     }
 
     /// A grant is lost: nothing extends it any more, and it is good until then at the latest.
     /// False if that was so before, or it is none of ours.
     pub(super) fn end_by(&mut self, call: u64, end: Tick) -> bool {
-        let live = |grant: &&Grant| !matches!(grant.standing, Standing::Ending(_));
+        let live = |grant: &&Grant| !matches!(grant.status, Status::Ending(_));
         let is_live = self.all.get(&call).as_ref().is_some_and(live);
         if is_live {
-            self.change(call, Standing::Ending(end));
+            self.change(call, Status::Ending(end));
         }
         is_live
     }
@@ -115,12 +115,12 @@ impl Grants {
 
     /// Forgets a grant: whether its loss was signalled before; `None` if it is none of ours.
     pub(super) fn remove(&mut self, call: u64) -> Option<bool> {
-        self.take(call).map(|grant| matches!(grant.standing, Standing::Ending(_)))
+        self.take(call).map(|grant| matches!(grant.status, Status::Ending(_)))
     }
 
     /// Forgets those that are not ending, and says which they are.
     pub(super) fn take_live(&mut self) -> Vec<u64> {
-        let is_live = |grant: &Grant| !matches!(grant.standing, Standing::Ending(_));
+        let is_live = |grant: &Grant| !matches!(grant.status, Status::Ending(_));
         let live = self.all.iter().filter(|(_, grant)| is_live(grant));
         let live: Vec<u64> = live.map(|(call, _)| *call).collect();
         for call in &live {
@@ -158,26 +158,26 @@ impl Grants {
         self.ending.first().filter(|(end, _)| *end <= now).map(|(_, call)| *call)
     }
 
-    fn change(&mut self, call: u64, standing: Standing) {
-        let grant = self.take(call).expect("its standing was looked at");
-        self.put(call, Grant { standing, ..grant });
+    fn change(&mut self, call: u64, status: Status) {
+        let grant = self.take(call).expect("its status was looked at");
+        self.put(call, Grant { status, ..grant });
     }
 
     fn put(&mut self, call: u64, grant: Grant) {
-        if let Standing::Ending(end) = grant.standing {
+        if let Status::Ending(end) = grant.status {
             self.ending.insert((end, call));
         } else {
-            self.classes.entry(grant.margin).or_default().put(call, grant.standing);
+            self.classes.entry(grant.margin).or_default().put(call, grant.status);
         }
         self.all.insert(call, grant);
     }
 
     fn take(&mut self, call: u64) -> Option<Grant> {
         let grant = self.all.remove(&call)?;
-        if let Standing::Ending(end) = grant.standing {
+        if let Status::Ending(end) = grant.status {
             self.ending.remove(&(end, call));
         } else if let Some(class) = self.classes.get_mut(&grant.margin) {
-            class.take(call, grant.standing);
+            class.take(call, grant.status);
             if class.is_empty() {
                 self.classes.remove(&grant.margin);
             }
@@ -187,21 +187,21 @@ impl Grants {
 }
 
 impl Class {
-    fn put(&mut self, call: u64, standing: Standing) {
-        match standing {
-            Standing::Covered => drop(self.covered.insert(call)),
-            Standing::Joining(end) => drop(self.joining.insert((end, call))),
-            Standing::Degraded(end) => drop(self.degraded.insert((end, call))),
-            Standing::Ending(_) => {}
+    fn put(&mut self, call: u64, status: Status) {
+        match status {
+            Status::Covered => drop(self.covered.insert(call)),
+            Status::Joining(end) => drop(self.joining.insert((end, call))),
+            Status::Degraded(end) => drop(self.degraded.insert((end, call))),
+            Status::Ending(_) => {}
         }
     }
 
-    fn take(&mut self, call: u64, standing: Standing) {
-        match standing {
-            Standing::Covered => drop(self.covered.remove(&call)),
-            Standing::Joining(end) => drop(self.joining.remove(&(end, call))),
-            Standing::Degraded(end) => drop(self.degraded.remove(&(end, call))),
-            Standing::Ending(_) => {}
+    fn take(&mut self, call: u64, status: Status) {
+        match status {
+            Status::Covered => drop(self.covered.remove(&call)),
+            Status::Joining(end) => drop(self.joining.remove(&(end, call))),
+            Status::Degraded(end) => drop(self.degraded.remove(&(end, call))),
+            Status::Ending(_) => {}
         }
     }
 
@@ -212,4 +212,66 @@ impl Class {
 
 fn before(end: Tick, margin: Duration) -> Tick {
     Tick(end.0.saturating_sub(u64::try_from(margin.as_nanos()).unwrap_or(u64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARGIN: Duration = Duration::from_nanos(1);
+
+    fn grants(ends: &[u64]) -> Grants {
+        let mut grants = Grants::default();
+        for (&end, call) in ends.iter().zip(1..) {
+            grants.insert(call, Tick(end), MARGIN);
+        }
+        grants
+    }
+
+    #[test]
+    fn a_common_deadline_counts_for_those_told_of_before() {
+        let mut grants = grants(&[50]);
+        grants.on_common(Tick(100));
+        grants.insert(2, Tick(60), MARGIN);
+        assert_eq!((grants.end(1), grants.end(2)), (Some(Tick(100)), Some(Tick(60))));
+        // One that is earlier than another before it counts for those in between.
+        grants.on_common(Tick(80));
+        assert_eq!((grants.end(1), grants.end(2)), (Some(Tick(100)), Some(Tick(80))));
+        grants.on_common(Tick(120));
+        assert_eq!((grants.end(1), grants.end(2)), (Some(Tick(120)), Some(Tick(120))));
+    }
+
+    #[test]
+    fn a_degraded_grant_keeps_what_it_had_and_gets_no_more() {
+        let mut grants = grants(&[50, 50]);
+        grants.on_common(Tick(100));
+        grants.degrade(1, Tick(70));
+        grants.on_common(Tick(200));
+        assert_eq!((grants.end(1), grants.end(2)), (Some(Tick(100)), Some(Tick(200))));
+        grants.restore(1);
+        assert_eq!(grants.end(1), Some(Tick(100)), "until the next one");
+        grants.on_common(Tick(210));
+        assert_eq!(grants.end(1), Some(Tick(210)));
+    }
+
+    #[test]
+    fn nothing_extends_a_grant_that_is_lost() {
+        let mut grants = grants(&[50]);
+        assert!(grants.end_by(1, Tick(50)));
+        assert!(!grants.end_by(1, Tick(60)), "a loss is signalled once");
+        grants.degrade(1, Tick(90));
+        grants.restore(1);
+        grants.on_common(Tick(100));
+        assert_eq!((grants.end(1), grants.next_over(Tick(50))), (Some(Tick(50)), Some(1)));
+    }
+
+    #[test]
+    fn losses_are_due_by_their_margin_and_never_after_the_session() {
+        let mut grants = grants(&[50, 90]);
+        grants.set_margin(2, Duration::from_nanos(60));
+        assert_eq!(grants.due(Tick(1_000)), Some(Tick(30)));
+        assert_eq!(grants.next_lost(Tick(29), Tick(1_000)), None);
+        assert_eq!(grants.next_lost(Tick(30), Tick(1_000)), Some(2));
+        assert_eq!(grants.due(Tick(20)), Some(Tick::ZERO), "the session ends before both");
+    }
 }

@@ -101,7 +101,7 @@ pub struct ClientMachine {
     grants: Grants,
     /// Those who left, and whose site has not acknowledged it.
     leaving: BTreeSet<u64>,
-    /// What the stream has no room for yet; claims are looked up when they are sent.
+    /// What the stream has no room for yet. A claim whose caller has left meanwhile is not sent.
     unsent: VecDeque<ClientRequest>,
     out: Vec<ClientEffect>,
 }

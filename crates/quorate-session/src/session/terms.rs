@@ -51,6 +51,8 @@ pub enum Rule {
     /// A common deadline counts for the grants of which a client was told before, not for later
     /// ones.
     CommonDeadlineForEarlier,
+    /// A site tells of grants that were degraded before it tells of a common deadline.
+    ChangesBeforeCommon,
     /// A client says that a caller leaves even if it is not connected then.
     LeaveIsKept,
     /// A word's time counts from the renewal that it names, not from its receipt.

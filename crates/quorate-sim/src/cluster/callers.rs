@@ -93,7 +93,7 @@ impl Call {
 impl Run<'_> {
     /// A caller asks for a resource, if its process is alive.
     pub(super) fn on_claim(&mut self, caller: usize) {
-        let process = self.tenants[self.homes[caller]].process;
+        let process = self.slots[self.slot_of[caller]].process;
         if self.healed_at.is_some() {
             return;
         }
@@ -410,7 +410,7 @@ impl Run<'_> {
         let wait = self.chance.about(3 * self.lease);
         self.plan_in(wait, Due::Break);
         let name = self.chance.place(self.names.len());
-        let process = self.tenants[self.chance.place(self.tenants.len())].process;
+        let process = self.slots[self.chance.place(self.slots.len())].process;
         let Some(holder) = self.judge.holder(self.now, name) else { return };
         let mut fence = self.call(holder.call).fence;
         if self.chance.percent(25) {

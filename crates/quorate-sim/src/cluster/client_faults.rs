@@ -8,8 +8,8 @@ use super::run::{Due, Run};
 
 impl Run<'_> {
     /// The process that runs where a fault happens, or the last one that did.
-    pub(super) fn tenant(&self, client: usize) -> &Client {
-        &self.clients[self.tenants[client].process]
+    pub(super) fn slot(&self, client: usize) -> &Client {
+        &self.clients[self.slots[client].process]
     }
 
     /// The remote clients that have a connection with a site.
@@ -22,13 +22,13 @@ impl Run<'_> {
 
     /// Whether a client has a connection, or one is coming up.
     pub(super) fn has_connection(&mut self, client: usize) -> bool {
-        let process = self.tenants[client].process;
+        let process = self.slots[client].process;
         let (site, endpoint) = (self.clients[process].site, self.endpoint(process));
         self.is_connected(site, endpoint)
     }
 
     pub(super) fn reset_client(&mut self, client: usize) {
-        let process = self.tenants[client].process;
+        let process = self.slots[client].process;
         let (site, endpoint) = (self.clients[process].site, self.endpoint(process));
         let after = [self.packet_delay(), self.packet_delay()];
         self.break_link(site, endpoint, after);
@@ -37,7 +37,7 @@ impl Run<'_> {
     /// Packets between a client and its present site stall. After a while somebody gives the
     /// connection up, unless it is only that the client does not read.
     pub(super) fn cut_client(&mut self, client: usize, cut: Cut, lasts: u64) {
-        let process = self.tenants[client].process;
+        let process = self.slots[client].process;
         let (site, endpoint) = (self.clients[process].site, self.endpoint(process));
         let mut ways = Vec::new();
         if cut == Cut::BothWays || cut == Cut::FromClient {
@@ -54,19 +54,19 @@ impl Run<'_> {
     }
 
     pub(super) fn pause_client(&mut self, client: usize, lasts: u64) {
-        let process = self.tenants[client].process;
+        let process = self.slots[client].process;
         self.clients[process].paused = true;
         self.plan_in(lasts, Due::ResumeClient(process));
     }
 
     pub(super) fn crash_client(&mut self, client: usize, lasts: u64) {
-        self.end_client(self.tenants[client].process);
+        self.end_client(self.slots[client].process);
         self.plan_in(lasts, Due::StartClient(client));
     }
 
     /// A client process gives back what its callers have, and has a moment to say so.
     pub(super) fn stop_client(&mut self, client: usize, lasts: u64) {
-        let process = self.tenants[client].process;
+        let process = self.slots[client].process;
         self.clients[process].stopping = true;
         self.feed_client(process, ClientInput::Stop, 0);
         let wait = self.chance.below(self.lease / 4);
@@ -92,7 +92,7 @@ impl Run<'_> {
 
     /// Another process takes the place of one that is gone.
     pub(super) fn restart_client(&mut self, client: usize) {
-        if !self.tenant(client).is_alive() {
+        if !self.slot(client).is_alive() {
             self.start_client(client);
         }
     }

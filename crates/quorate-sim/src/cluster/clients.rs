@@ -50,43 +50,44 @@ pub(super) struct Client {
 
 /// Where client processes run, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Home {
+pub(super) enum Placement {
     /// On a machine of this number.
     Remote(usize),
     /// In the process of this site.
     Embedded(usize),
 }
 
-/// A home, and the process that runs there now or did last.
+/// A place for client processes, and the one that runs there now or did last.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tenant {
-    pub(super) home: Home,
+pub(super) struct ClientSlot {
+    pub(super) placement: Placement,
     pub(super) process: usize,
     lives: u64,
 }
 
-/// All homes, and at which each caller is.
-pub(super) fn draw_homes(plan: &Plan, chance: &mut Chance) -> (Vec<Tenant>, Vec<usize>) {
+/// All slots, and at which of them each caller is.
+pub(super) fn draw_placements(plan: &Plan, chance: &mut Chance) -> (Vec<ClientSlot>, Vec<usize>) {
     let n = plan.quorums.n();
-    let homes: Vec<Home> = match plan.load {
-        Load::OneHolder => vec![Home::Remote(0)],
+    let drawn: Vec<Placement> = match plan.load {
+        Load::OneHolder => vec![Placement::Remote(0)],
         Load::Drawn { callers, .. } => {
             let remote = 1 + chance.place(n);
-            let home = |caller| {
+            let placement = |caller| {
                 let embedded = chance.percent(40);
                 if embedded {
-                    Home::Embedded(caller % n)
+                    Placement::Embedded(caller % n)
                 } else {
-                    Home::Remote(chance.place(remote))
+                    Placement::Remote(chance.place(remote))
                 }
             };
-            (0..callers * n).map(home).collect()
+            (0..callers * n).map(placement).collect()
         }
     };
-    let all: BTreeSet<Home> = homes.iter().copied().collect();
-    let place = |home: &Home| all.range(..home).count();
-    let callers = homes.iter().map(place).collect();
-    (all.iter().map(|&home| Tenant { home, process: 0, lives: 0 }).collect(), callers)
+    let all: BTreeSet<Placement> = drawn.iter().copied().collect();
+    let place = |placement: &Placement| all.range(..placement).count();
+    let callers = drawn.iter().map(place).collect();
+    let slot = |&placement: &Placement| ClientSlot { placement, process: 0, lives: 0 };
+    (all.iter().map(slot).collect(), callers)
 }
 
 impl Client {
@@ -112,13 +113,13 @@ impl Run<'_> {
         self.endpoint(process)
     }
 
-    /// Starts the next process of a home, and connects it.
+    /// Starts the next process of a slot, and connects it.
     pub(super) fn start_client(&mut self, place: usize) {
-        let Tenant { home, lives, .. } = self.tenants[place];
+        let ClientSlot { placement, lives, .. } = self.slots[place];
         let name = ClientName { place, life: lives };
-        let (host, site, clock) = match home {
-            Home::Embedded(site) => (Some(site), site, self.nodes[site].clock),
-            Home::Remote(number) => {
+        let (host, site, clock) = match placement {
+            Placement::Embedded(site) => (Some(site), site, self.nodes[site].clock),
+            Placement::Remote(number) => {
                 let n = self.nodes.len();
                 let site = if lives == 0 { number % n } else { self.chance.place(n) };
                 (None, site, Clock::draw(self.now, self.plan.skew, &mut self.chance))
@@ -127,7 +128,7 @@ impl Run<'_> {
         let now = clock.read(self.now);
         let machine = Some(ClientMachine::new(now, self.client_terms()));
         let process = self.clients.len();
-        self.tenants[place] = Tenant { home, process, lives: lives + 1 };
+        self.slots[place] = ClientSlot { placement, process, lives: lives + 1 };
         self.clients.push(Client {
             id: ClientId(process as u128),
             name,
@@ -294,6 +295,6 @@ impl Run<'_> {
 
     /// The client process in that of a site, if there is one.
     pub(super) fn embedded(&self, site: usize) -> Option<usize> {
-        self.tenants.iter().position(|tenant| tenant.home == Home::Embedded(site))
+        self.slots.iter().position(|slot| slot.placement == Placement::Embedded(site))
     }
 }

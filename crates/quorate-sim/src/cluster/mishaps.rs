@@ -61,10 +61,10 @@ impl Run<'_> {
             | Fault::SlowDisk(..) => true,
             Fault::ClientReset(client) => self.has_connection(*client),
             Fault::ClientCut { client, .. } | Fault::ClientCrash(client, _) => {
-                self.tenant(*client).is_alive()
+                self.slot(*client).is_alive()
             }
             Fault::ClientPause(client, _) | Fault::ClientStop(client, _) => {
-                let client = self.tenant(*client);
+                let client = self.slot(*client);
                 client.is_alive() && !client.paused && !client.stopping
             }
         }
@@ -123,7 +123,7 @@ impl Run<'_> {
     /// A site handles nothing, nor does the client in its process.
     fn pause(&mut self, place: usize, lasts: u64) {
         self.nodes[place].paused = true;
-        if let Some(process) = self.embedded(place).map(|place| self.tenants[place].process) {
+        if let Some(process) = self.embedded(place).map(|place| self.slots[place].process) {
             self.clients[process].paused = true;
         }
         self.plan_in(lasts, Due::Resume(place));
@@ -143,7 +143,7 @@ impl Run<'_> {
             self.step(place, input, generation);
         }
         self.step(place, GatewayInput::Site(Input::Time), 0);
-        if let Some(process) = self.embedded(place).map(|place| self.tenants[place].process) {
+        if let Some(process) = self.embedded(place).map(|place| self.slots[place].process) {
             self.resume_client(process);
         }
     }
@@ -155,7 +155,7 @@ impl Run<'_> {
         let node = &mut self.nodes[place];
         node.forget();
         node.drive.crash(finished);
-        if let Some(process) = self.embedded(place).map(|place| self.tenants[place].process) {
+        if let Some(process) = self.embedded(place).map(|place| self.slots[place].process) {
             self.kill_client(process);
         }
         if reboot {

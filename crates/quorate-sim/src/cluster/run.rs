@@ -10,7 +10,7 @@ use quorate_session::{CallId, Name, RequestView, ResourceView};
 use quorate_site::client_gateway::SiteWithClients;
 
 use super::callers::{Call, Queue};
-use super::clients::{self, Client, Home, Tenant};
+use super::clients::{self, Client, ClientSlot, Placement};
 use super::event::{Event, Observer};
 use super::faults::{self, Fault, Faults, Scope};
 use super::node::Node;
@@ -114,9 +114,9 @@ pub(super) struct Run<'a> {
     /// Client processes, in the order they started.
     pub(super) clients: Vec<Client>,
     /// Where client processes run, the remote ones first.
-    pub(super) tenants: Vec<Tenant>,
+    pub(super) slots: Vec<ClientSlot>,
     /// Where each caller is: a place in that list.
-    pub(super) homes: Vec<usize>,
+    pub(super) slot_of: Vec<usize>,
     pub(super) wire: Wire,
     pub(super) names: Vec<Name>,
     pub(super) calls: Vec<Call>,
@@ -144,9 +144,9 @@ impl<'a> Run<'a> {
         let lasts = nanos(plan.lasts);
         let mood = draw_mood(plan, &mut chance);
         let units = mood.units;
-        let (tenants, homes) = clients::draw_homes(plan, &mut chance);
-        let remote = |tenant: &&Tenant| matches!(tenant.home, Home::Remote(_));
-        let clients = tenants.iter().filter(remote).count();
+        let (slots, slot_of) = clients::draw_placements(plan, &mut chance);
+        let remote = |slot: &&ClientSlot| matches!(slot.placement, Placement::Remote(_));
+        let clients = slots.iter().filter(remote).count();
         let scope = Scope { sites: n, clients, lease, lasts };
         let mut faults = faults::draw(plan.faults, scope, &mut chance);
         faults.extend(plan.listed.iter().cloned());
@@ -164,8 +164,8 @@ impl<'a> Run<'a> {
             planned: 0,
             nodes,
             clients: Vec::new(),
-            tenants,
-            homes,
+            slots,
+            slot_of,
             wire: Wire::new(n),
             names: (0..names).map(|place| name(place).expect("it is short")).collect(),
             calls: Vec::new(),
@@ -192,15 +192,15 @@ impl<'a> Run<'a> {
                 self.plan_in(0, Due::Connect(site, peer));
             }
         }
-        for place in 0..self.tenants.len() {
-            if matches!(self.tenants[place].home, Home::Remote(_)) {
+        for place in 0..self.slots.len() {
+            if matches!(self.slots[place].placement, Placement::Remote(_)) {
                 self.start_client(place);
             }
         }
         for place in 0..self.faults.len() {
             self.plan_at(self.faults[place].0, Due::Fault(place));
         }
-        for caller in 0..self.homes.len() {
+        for caller in 0..self.slot_of.len() {
             let wait = self.chance.about(self.mood.think);
             self.plan_in(wait, Due::Claim(caller));
         }
@@ -281,8 +281,8 @@ impl<'a> Run<'a> {
             self.resume(site);
             self.restart(site);
         }
-        for place in 0..self.tenants.len() {
-            self.resume_client(self.tenants[place].process);
+        for place in 0..self.slots.len() {
+            self.resume_client(self.slots[place].process);
             self.restart_client(place);
         }
         for place in 0..self.calls.len() {

@@ -9,7 +9,7 @@ use quorate_session::session::{
 };
 use quorate_session::{AskId, CallId, SessionNo, Tick};
 
-use super::replies::{Next, Replies, Reply};
+use super::replies::{Replies, Reply};
 use crate::site::{GrantState, Site};
 
 /// The session layer names its peers by site; here the map does, and the name says nothing.
@@ -159,7 +159,7 @@ impl Clients {
         let mut out = Vec::new();
         while let Some(client) = self.known.get_mut(&id)
             && client.end.has_room(&self.terms)
-            && let Some(next) = client.replies.next(site)
+            && let Some(next) = client.replies.next(site, &self.terms)
         {
             if let Some(reply) = self.put(id, next, site) {
                 let message = ClientMessage::Reply(reply);
@@ -172,23 +172,23 @@ impl Clients {
     }
 
     /// A reply with its deadline; `None` if what it speaks of is over.
-    fn put(&self, id: ClientId, next: Next, site: &Site) -> Option<SiteReply> {
+    fn put(&self, id: ClientId, next: Reply, site: &Site) -> Option<SiteReply> {
         let end = &self.known.get(&id)?.end;
         let down = |until: Tick| -> Option<RelativeDeadline> { end.hand_down(until) };
         let number = |call: CallId| self.calls.get(&call).map(|owner| owner.number);
         Some(match next {
-            Next::Plain(reply) => reply,
-            Next::Granted(call, fence, got) => {
+            Reply::Plain(reply) => reply,
+            Reply::Granted(call, fence, got) => {
                 SiteReply::Granted(number(call)?, fence, got, down(site.valid_until(call)?)?)
             }
-            Next::State(call, GrantState::Common) => SiteReply::Restored(number(call)?),
-            Next::State(call, GrantState::Degraded(until)) => {
+            Reply::State(call, GrantState::Common) => SiteReply::Restored(number(call)?),
+            Reply::State(call, GrantState::Degraded(until)) => {
                 SiteReply::Degraded(number(call)?, down(until)?)
             }
-            Next::State(call, GrantState::Broken(until, reason)) => {
+            Reply::State(call, GrantState::Broken(until, reason)) => {
                 SiteReply::Broken(number(call)?, down(until)?, reason)
             }
-            Next::Common => SiteReply::CommonDeadline(down(site.horizon())?),
+            Reply::Common => SiteReply::CommonDeadline(down(site.horizon())?),
         })
     }
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use quorate_session::client::SiteReply;
+use quorate_session::session::{Rule, Terms};
 use quorate_session::{CallId, Fence, Got};
 
 use crate::site::{GrantState, Site};
@@ -22,22 +23,17 @@ pub(super) struct Replies {
     common: bool,
 }
 
-/// A reply whose deadline is filled in when it is sent.
+/// A reply. Its deadline, if it has one, is filled in when it is sent.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
     /// The call is inside.
     Granted(CallId, Fence, Got),
+    /// How the end of a grant is told from now on.
+    State(CallId, GrantState),
+    /// The common deadline.
+    Common,
     /// Anything without a deadline.
     Plain(SiteReply),
-}
-
-/// What is to be said next, and until when what it speaks of is good.
-#[derive(Clone, Debug)]
-pub(super) enum Next {
-    Granted(CallId, Fence, Got),
-    Plain(SiteReply),
-    State(CallId, GrantState),
-    Common,
 }
 
 /// How many answers are kept for a client that does not read. Questions may go unanswered.
@@ -84,7 +80,17 @@ impl Replies {
     /// What is to be said next. Changes of single grants come before the common deadline: it must
     /// not be taken to count for a grant that has been degraded. The queue comes last: it may be
     /// long, and grants that the client knows of must not end meanwhile.
-    pub(super) fn next(&mut self, site: &Site) -> Option<Next> {
+    pub(super) fn next(&mut self, site: &Site, terms: &Terms) -> Option<Reply> {
+        if !terms.keep(Rule::ChangesBeforeCommon) && std::mem::take(&mut self.common) {
+            return Some(Reply::Common);
+        }
+        self.next_change(site)
+            .or_else(|| std::mem::take(&mut self.common).then_some(Reply::Common))
+            .or_else(|| self.next_in_queue())
+    }
+
+    /// The next grant whose end is told in another way than the client knows.
+    fn next_change(&mut self, site: &Site) -> Option<Reply> {
         while let Some(call) = self.changed.pop_first() {
             let Some(state) = site.grant_state(call) else { continue };
             let was_degraded = match state {
@@ -95,19 +101,18 @@ impl Replies {
             // A restored grant is good for longer only by the next common deadline.
             self.common |= state == GrantState::Common && was_degraded;
             if state != GrantState::Common || was_degraded {
-                return Some(Next::State(call, state));
+                return Some(Reply::State(call, state));
             }
         }
-        if std::mem::take(&mut self.common) {
-            return Some(Next::Common);
+        None
+    }
+
+    fn next_in_queue(&mut self) -> Option<Reply> {
+        let reply = self.queue.pop_front()?;
+        if let Reply::Granted(call, ..) = reply {
+            self.untold.remove(&call);
+            self.changed.insert(call);
         }
-        Some(match self.queue.pop_front()? {
-            Reply::Plain(reply) => Next::Plain(reply),
-            Reply::Granted(call, fence, got) => {
-                self.untold.remove(&call);
-                self.changed.insert(call);
-                Next::Granted(call, fence, got)
-            }
-        })
+        Some(reply)
     }
 }
