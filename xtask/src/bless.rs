@@ -1,32 +1,32 @@
-//! `cargo xtask bless`: the traces of all scenarios, written anew.
+//! `cargo xtask bless`: rewrites the traces of all scenarios.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use crate::laboratory::{self, Laboratory};
-use crate::shop::Shop;
+use crate::workspace::Workspace;
 
-/// What `--help` says.
+/// The text of `--help`.
 pub(crate) const HELP: &str = "
-Runs every scenarios/*/*.txt with `quorate sim script --bless`, which writes what happened below
-each command, and names the files that changed. Review them like code: a trace that changed is a
+Runs every scenarios/*/*.txt with `quorate sim script --bless`, which writes the trace below each
+command, and names the files that changed. Review them like code: a changed trace means a
 protocol that behaves differently.
 ";
 
 /// Blesses every scenario; false if one could not be.
-pub(crate) fn run(shop: &Shop) -> io::Result<bool> {
-    let files = laboratory::scenarios(&shop.root)?;
+pub(crate) fn run(workspace: &Workspace) -> io::Result<bool> {
+    let files = laboratory::scenarios(&workspace.root)?;
     if files.is_empty() {
         println!("there are no scenarios to bless");
         return Ok(true);
     }
-    let laboratory = Laboratory::build(shop)?;
-    let before = contents(&shop.root, &files)?;
+    let laboratory = Laboratory::build(workspace)?;
+    let before = contents(&workspace.root, &files)?;
     let mut args = vec!["sim", "script", "--bless"];
     args.extend(files.iter().map(String::as_str));
     let blessed = laboratory.command(&args).status()?.success();
-    let after = contents(&shop.root, &files)?;
+    let after = contents(&workspace.root, &files)?;
     print!("{}", changes(&files, &before, &after));
     Ok(blessed)
 }
@@ -35,7 +35,7 @@ fn contents(root: &Path, files: &[String]) -> io::Result<Vec<Vec<u8>>> {
     files.iter().map(|file| fs::read(root.join(file))).collect()
 }
 
-/// The files that differ, one a line, and how many that are.
+/// The changed files, one per line, and their number.
 fn changes(files: &[String], before: &[Vec<u8>], after: &[Vec<u8>]) -> String {
     let pairs = files.iter().zip(before.iter().zip(after));
     let changed: Vec<_> =

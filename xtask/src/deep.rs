@@ -1,11 +1,11 @@
-//! `cargo xtask deep`: what takes too long for every change.
+//! `cargo xtask deep`: checks and runs that take too long for every change.
 
 use crate::laboratory::Laboratory;
 use crate::report::{Outcome, Report, Work};
 use crate::runs;
-use crate::shop::{self, Shop};
+use crate::workspace::{self, Workspace};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub(crate) const HELP: &str = "
 Builds `quorate-lab` for release and runs the long exhaustive checks and the long random runs with
 it, one after the other: the table DEEP in xtask/src/runs.rs. Each is named before it starts, prints
@@ -13,17 +13,17 @@ as it goes, and is timed. All run, also after a failure. Exit 0 only if all pass
 ";
 
 /// Runs the whole table; false if a run failed.
-pub(crate) fn run(shop: &Shop) -> bool {
-    let mut report = Report::new(shop.paint);
+pub(crate) fn run(workspace: &Workspace) -> bool {
+    let mut report = Report::new(workspace.paint);
     let mut built = None;
     report.part("release build", Work::Compile, || {
-        built = Some(Laboratory::build(shop)?);
+        built = Some(Laboratory::build(workspace)?);
         Ok(Outcome::Passed)
     });
     if let Some(laboratory) = built {
         for line in runs::DEEP {
             report.part(&format!("quorate {line}"), Work::Run, || {
-                shop::streamed(laboratory.command(&runs::arguments(line)))
+                workspace::streamed(laboratory.command(&runs::arguments(line)))
             });
         }
     }

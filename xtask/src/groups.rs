@@ -1,19 +1,19 @@
 //! Two groups of packages, each with features and a profile of its own.
 //!
-//! Cargo unites the features of all packages it builds at once. So the groups are never built
-//! together: the core is tested with all that can be undone in it, and the service as released.
+//! Cargo unifies the features of all packages in one build. So the groups are never built together:
+//! the core is tested with the feature `mutations`, and the service as released.
 
 /// Packages that are built and tested together.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) name: &'static str,
     packages: &'static [&'static str],
-    /// The profile of its tests, as cargo is told of it.
+    /// The profile of its tests, as an argument of cargo.
     profile: &'static str,
 }
 
-/// What users install, without the feature `mutations`. The programs that its tests start are the
-/// release itself.
+/// The packages that users install, without the feature `mutations`. Their tests start release
+/// builds.
 pub(crate) const SERVICE: Group = Group {
     name: "service",
     packages: &[
@@ -27,8 +27,8 @@ pub(crate) const SERVICE: Group = Group {
     profile: "--release",
 };
 
-/// What is simulated and searched, and what does so, with the feature `mutations`. Its tests check
-/// for overflow and keep debug assertions.
+/// The packages that are simulated and searched, and their tools, with the feature `mutations`.
+/// Their tests check for overflow and keep debug assertions.
 pub(crate) const CORE: Group = Group {
     name: "core",
     packages: &[
@@ -44,7 +44,7 @@ pub(crate) const CORE: Group = Group {
     profile: "--profile test",
 };
 
-/// Both, in the order in which they are tested: the one that is quicker to fail first.
+/// Both groups in the order of testing: the one that fails faster comes first.
 pub(crate) const GROUPS: [&Group; 2] = [&SERVICE, &CORE];
 
 impl Group {
@@ -64,11 +64,11 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::shop::Shop;
+    use crate::workspace::Workspace;
 
     #[test]
     fn every_package_is_in_one_group() {
-        let crates = fs::read_dir(Shop::new().root.join("crates")).unwrap();
+        let crates = fs::read_dir(Workspace::new().root.join("crates")).unwrap();
         let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
         let mut there: Vec<String> = crates.map(|entry| name(entry.unwrap())).collect();
         there.push("xtask".to_owned());

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::shop::Shop;
+use crate::workspace::Workspace;
 
 /// The crate that makes the program, and the name of both.
 const CRATE: &str = "quorate-lab";
@@ -18,24 +18,24 @@ pub(crate) struct Laboratory {
 }
 
 impl Laboratory {
-    /// Builds it for release; cargo's own words are shown.
+    /// Builds it for release, and shows cargo's output.
     ///
     /// # Errors
     ///
     /// The build failed, or made no program of that name.
-    pub(crate) fn build(shop: &Shop) -> io::Result<Self> {
-        Self::made_by(shop, &format!("build --release -p {CRATE}"))
+    pub(crate) fn build(workspace: &Workspace) -> io::Result<Self> {
+        Self::built_by(workspace, &format!("build --release -p {CRATE}"))
     }
 
-    /// Runs cargo with the arguments in `line`, and takes the program that this builds, perhaps
-    /// among other things; cargo's own words are shown.
+    /// Runs cargo with the arguments in `line`, shows its output, and takes the program from what
+    /// it built.
     ///
     /// # Errors
     ///
     /// The build failed, or made no program of that name.
-    pub(crate) fn made_by(shop: &Shop, line: &str) -> io::Result<Self> {
+    pub(crate) fn built_by(workspace: &Workspace, line: &str) -> io::Result<Self> {
         let line = format!("{line} --message-format=json-render-diagnostics");
-        let mut child = shop.cargo(&line).stdout(Stdio::piped()).spawn()?;
+        let mut child = workspace.cargo(&line).stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take().expect("standard output was piped");
         let mut path = None;
         for line in BufReader::new(stdout).lines() {
@@ -46,7 +46,7 @@ impl Laboratory {
         }
         let path =
             path.ok_or_else(|| io::Error::other(format!("the build made no program `{CRATE}`")))?;
-        Ok(Self { root: shop.root.clone(), path })
+        Ok(Self { root: workspace.root.clone(), path })
     }
 
     /// The command with `args`, to be run at the repository's root.
@@ -57,7 +57,7 @@ impl Laboratory {
     }
 }
 
-/// The program, if that is what this line of cargo's messages speaks of.
+/// The path of the program, if this line of cargo's messages reports it.
 fn executable(message: &str) -> Option<PathBuf> {
     let (_, rest) = message.split_once(r#""executable":""#)?;
     let (path, _) = rest.split_once('"')?;

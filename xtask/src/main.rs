@@ -7,46 +7,46 @@ mod laboratory;
 mod paint;
 mod report;
 mod runs;
-mod shop;
 mod test;
 mod tidy;
+mod workspace;
 
 use std::io;
 use std::process::ExitCode;
 
-use shop::Shop;
+use workspace::Workspace;
 
 /// One command of `cargo xtask`.
 struct Command {
     name: &'static str,
     about: &'static str,
     help: &'static str,
-    /// Does the work; false if something it looked at is not as it should be.
-    run: fn(&Shop) -> io::Result<bool>,
+    /// Runs the command; false if a check failed.
+    run: fn(&Workspace) -> io::Result<bool>,
 }
 
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        about: "everything a change must pass: formatting, lints, tests, scenarios, quick checks",
+        about: "run all a change must pass: formatting, lints, tests, scenarios, quick checks",
         help: test::HELP,
-        run: |shop| Ok(test::run(shop)),
+        run: |workspace| Ok(test::run(workspace)),
     },
     Command {
         name: "deep",
-        about: "the long exhaustive checks and the long random runs",
+        about: "run the long exhaustive checks and the long random runs",
         help: deep::HELP,
-        run: |shop| Ok(deep::run(shop)),
+        run: |workspace| Ok(deep::run(workspace)),
     },
     Command {
         name: "tidy",
-        about: "the rules of style and layering that the compiler does not know",
+        about: "check the rules of style and layering that compiler and clippy do not know",
         help: tidy::HELP,
         run: tidy::run,
     },
     Command {
         name: "bless",
-        about: "write the traces of all scenarios anew, and show which changed",
+        about: "rewrite the traces of all scenarios, and show which changed",
         help: bless::HELP,
         run: bless::run,
     },
@@ -61,20 +61,20 @@ fn main() -> ExitCode {
             print!("{}", usage());
             ExitCode::SUCCESS
         }
-        [name] if let Some(command) = named(name) => carry_out(command),
+        [name] if let Some(command) = named(name) => execute(command),
         [name, "--help" | "-h"] | ["help", name] if let Some(command) = named(name) => {
             println!("cargo xtask {}: {}\n\n{}", command.name, command.about, command.help.trim());
             ExitCode::SUCCESS
         }
         _ => {
-            eprint!("{}", complaint(&args));
+            eprint!("{}", usage_error(&args));
             ExitCode::from(2)
         }
     }
 }
 
-fn carry_out(command: &Command) -> ExitCode {
-    match (command.run)(&Shop::new()) {
+fn execute(command: &Command) -> ExitCode {
+    match (command.run)(&Workspace::new()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -84,8 +84,8 @@ fn carry_out(command: &Command) -> ExitCode {
     }
 }
 
-/// What to answer to arguments that name no command.
-fn complaint(args: &[&str]) -> String {
+/// The error for arguments that name no command.
+fn usage_error(args: &[&str]) -> String {
     let known = |name: &&str| COMMANDS.iter().any(|command| command.name == *name);
     match args {
         [] => usage(),
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn a_complaint_names_what_was_not_understood() {
-        assert_eq!(complaint(&[]), usage());
-        assert!(complaint(&["tset"]).starts_with("there is no command `tset`"));
-        assert!(complaint(&["test", "--fast"]).starts_with("`test` takes no `--fast`"));
+        assert_eq!(usage_error(&[]), usage());
+        assert!(usage_error(&["tset"]).starts_with("there is no command `tset`"));
+        assert!(usage_error(&["test", "--fast"]).starts_with("`test` takes no `--fast`"));
     }
 }

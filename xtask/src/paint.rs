@@ -1,4 +1,4 @@
-//! Colour, where a person looks on.
+//! Colours for a terminal.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -32,17 +32,17 @@ impl Paint {
         self.with("1", text)
     }
 
-    /// For what matters less.
+    /// For details.
     pub(crate) fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
-    /// For what went wrong.
+    /// For failures.
     pub(crate) fn red(self, text: &str) -> String {
         self.with("31", text)
     }
 
-    /// For what went well.
+    /// For success.
     pub(crate) fn green(self, text: &str) -> String {
         self.with("32", text)
     }

@@ -1,4 +1,4 @@
-//! What became of each part of a run, and how long it took.
+//! The outcome and duration of each part of a run.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::paint::Paint;
 pub(crate) enum Outcome {
     Passed,
     Failed,
-    /// There was nothing to run, or nothing to run it with: why.
+    /// It was not run, for this reason.
     Skipped(String),
 }
 
@@ -29,10 +29,10 @@ impl Outcome {
     }
 }
 
-/// What a part spends its time on.
+/// The kind of work of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Building, or reading the code as a compiler does.
+    /// Compiling, or checking as a compiler does.
     Compile,
     /// Anything else.
     Run,
@@ -55,14 +55,14 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// A report of nothing yet.
+    /// An empty report.
     pub(crate) fn new(paint: Paint) -> Self {
         Self { parts: Vec::new(), paint }
     }
 
-    /// Announces the part `name`, does it, and notes how it ended and how long that took.
+    /// Prints the name of a part, runs it, and records its outcome and duration.
     ///
-    /// An error is a failed part too: the others still get their turn.
+    /// An error is a failed part: the others still run.
     pub(crate) fn part(
         &mut self,
         name: &str,
@@ -133,7 +133,7 @@ impl Report {
     }
 }
 
-/// A duration for people: `3.2s`, and minutes from two on.
+/// A duration as text: `3.2s`, or minutes from two minutes on.
 pub(crate) fn seconds(took: Duration) -> String {
     let whole = took.as_secs();
     if whole < 120 {

@@ -1,8 +1,8 @@
 //! The runs of the program `quorate-lab` that belong to testing, in one place.
 //!
-//! A line is what stands behind `quorate-lab` in a shell; single quotes keep spaces together. It
-//! passes if the program exits with 0: no violation found, and the search complete. To add a run,
-//! add a line, and above it what it is for.
+//! A line has the arguments of `quorate-lab`; single quotes protect spaces. It passes if the
+//! program exits with 0: no violation found, and the search complete. To add a run, add a line, and
+//! its purpose above it.
 
 /// Exhaustive checks and random runs of `cargo xtask test`: a few seconds each, on two cores.
 pub(crate) const QUICK: &[&str] = &[
@@ -16,9 +16,9 @@ pub(crate) const QUICK: &[&str] = &[
     "check mutex --sites 4 --requests 1 --quorum quorums/cycle-4.txt",
     "check mutex --sites 4 --requests 1 --quorum quorums/hub-4.txt",
     "check mutex --sites 4 --requests 1 --quorum quorums/wheel-4.txt",
-    // Everybody may give up.
+    // Every caller may give up.
     "check mutex --sites 3 --requests 1 --gives-up 3",
-    // A session is lost and comes back, or not; one falls silent; a site crashes for ever.
+    // A session is lost and reopens, or not; one falls silent; a site crashes and does not restart.
     "check mutex --site --budget lose=1",
     "check mutex --site --budget lose=1 --no-reopen",
     "check mutex --site --budget silent=1",
@@ -38,7 +38,7 @@ pub(crate) const QUICK: &[&str] = &[
      --budget lose=6,silent=4,crash=2 --runs 3000",
     "sim random --protocol pool --sites 7 --claims '1 of 2; 2 of 2' --budget crash=2 \
      --no-restart --runs 3000",
-    // Any of some groups: requesters and managers apart, somebody gives up; then sessions that end.
+    // Any of some groups: requesters and managers apart, a caller gives up; then sessions that end.
     "check group --quorum quorums/one-manager-4.txt --requests 0,2,2,2 --claims 'a; a; b; a b'",
     "check group --quorum quorums/two-of-three-6.txt --claims 'a; a; a; a; b; a b'",
     "check group --claims 'a; a b; b' --gives-up 1",
@@ -65,7 +65,7 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --protocol role --sites 13 --quorum cyclic --at-once 3 --requests 6 --runs 300 \
      --claims 'exclusive b for 3ms; shared f for 2ms; exclusive a for 5ms; shared i for 4ms' \
      --order any --option unordered=on --budget duplicate=20",
-    // Baselines, which know the papers' world only.
+    // Baselines, with reliable channels only.
     "check lamport --sites 3 --requests 2,1,1",
     "check ricart-agrawala --sites 3 --requests 2",
     "check maekawa --sites 3 --quorum majority --requests 2",
@@ -84,7 +84,7 @@ pub(crate) const QUICK: &[&str] = &[
     "check token --site --claims 'a; b; a b' --budget lose=1",
     "sim random --protocol token --sites 5 --requests 3 --gives-up 3 --claims 'a; a b; b; b c' \
      --loss 10 --budget crash=2,cut=2 --option lease=60ms --runs 5000",
-    // More goes wrong than can be searched: sessions end, sites crash, and come back or not.
+    // More faults than can be searched: sessions end, sites crash, and restart or not.
     "sim random --sites 3 --requests 3 --gives-up 2 --budget lose=5,silent=3,crash=2 --runs 20000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 10000",
     "sim random --sites 5 --budget crash=2 --no-restart --runs 10000",
@@ -109,7 +109,7 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --protocol mutex --sites 13 --quorum plane --runs 100000",
     "sim random --protocol mutex --sites 7 --quorum plane --runs 10000 --skew",
     "sim random --protocol mutex --sites 7 --quorum plane --runs 10000 --skew --gives-up 5",
-    // Sessions end and sites crash, also without lists: that is where the rarest hole was found.
+    // Sessions end and sites crash, also without lists: there the rarest error was found.
     "sim random --sites 3 --requests 3 --gives-up 2 --budget lose=5,silent=3,crash=2 --runs 300000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 300000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 300000 \
@@ -230,7 +230,7 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --site --faults crashes --sites 5 --runs 1000",
 ];
 
-/// The arguments in `line`: parted by spaces, except inside single quotes.
+/// The arguments in `line`, separated by spaces, except inside single quotes.
 pub(crate) fn arguments(line: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut current: Option<String> = None;

@@ -11,12 +11,12 @@ use crate::groups::{CORE, GROUPS, Group, SERVICE};
 use crate::laboratory::{self, Laboratory};
 use crate::report::{Outcome, Report, Work, seconds};
 use crate::runs;
-use crate::shop::{self, Shop};
 use crate::tidy;
+use crate::workspace::{self, Workspace};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub(crate) const HELP: &str = "
-The parts, in order, what fails quickly first; all run, also after one has failed, so that one run
+The parts in order, those that fail quickly first; all run, also after a failure, so that one run
 shows everything:
 
   formatting      cargo fmt --all --check
@@ -46,72 +46,73 @@ reason, if rustfmt or clippy is not installed, or if what it runs was not built.
 const TARGETS: &str = "--lib --bins --tests --examples";
 
 /// Runs all parts; false if one failed.
-pub(crate) fn run(shop: &Shop) -> bool {
-    let mut report = Report::new(shop.paint);
-    read_the_code(shop, &mut report);
-    test_the_service(shop, &mut report);
-    test_the_core(shop, &mut report);
-    read_the_documentation(shop, &mut report);
+pub(crate) fn run(workspace: &Workspace) -> bool {
+    let mut report = Report::new(workspace.paint);
+    read_the_code(workspace, &mut report);
+    test_the_service(workspace, &mut report);
+    test_the_core(workspace, &mut report);
+    read_the_documentation(workspace, &mut report);
     println!("\n{}{}", report.table(), report.verdict());
     report.passed()
 }
 
-fn read_the_code(shop: &Shop, report: &mut Report) {
+fn read_the_code(workspace: &Workspace, report: &mut Report) {
     report.part("formatting", Work::Run, || {
-        if !shop.has("fmt") {
+        if !workspace.has("fmt") {
             return Ok(missing("rustfmt"));
         }
         // Left to itself, rustfmt colours its differences for a pipe too.
-        let colour = if shop.paint.is_on() { "always" } else { "never" };
-        shop::captured(shop.cargo(&format!("fmt --all --check -- --color {colour}")))
+        let colour = if workspace.paint.is_on() { "always" } else { "never" };
+        workspace::captured(workspace.cargo(&format!("fmt --all --check -- --color {colour}")))
     });
-    report.part("tidy", Work::Run, || tidy::run(shop).map(Outcome::of));
+    report.part("tidy", Work::Run, || tidy::run(workspace).map(Outcome::of));
     for group in GROUPS {
         report.part(&format!("clippy {}", group.name), Work::Compile, || {
-            if !shop.has("clippy") {
+            if !workspace.has("clippy") {
                 return Ok(missing("clippy"));
             }
             let line = format!("clippy {} --all-targets -- -D warnings", group.packages());
-            shop::captured(shop.cargo(&line))
+            workspace::captured(workspace.cargo(&line))
         });
     }
 }
 
-fn test_the_service(shop: &Shop, report: &mut Report) {
+fn test_the_service(workspace: &Workspace, report: &mut Report) {
     let built = report.part("service build", Work::Compile, || {
         let line = SERVICE.test(&format!("{TARGETS} --no-run"));
-        shop::streamed(cargo(shop, &line))
+        workspace::streamed(cargo(workspace, &line))
     });
-    report.part("service tests", Work::Run, || tests(shop, &SERVICE, built == Outcome::Passed));
+    report
+        .part("service tests", Work::Run, || tests(workspace, &SERVICE, built == Outcome::Passed));
 }
 
-fn test_the_core(shop: &Shop, report: &mut Report) {
+fn test_the_core(workspace: &Workspace, report: &mut Report) {
     let mut built = None;
     report.part("core build", Work::Compile, || {
         let line = CORE.test(&format!("{TARGETS} --no-run"));
-        built = Some(Laboratory::made_by(shop, &line)?);
+        built = Some(Laboratory::built_by(workspace, &line)?);
         Ok(Outcome::Passed)
     });
-    report.part("core tests", Work::Run, || tests(shop, &CORE, built.is_some()));
+    report.part("core tests", Work::Run, || tests(workspace, &CORE, built.is_some()));
     report.part("scenarios", Work::Run, || {
-        built.as_ref().map_or_else(|| Ok(unbuilt()), |laboratory| scenarios(shop, laboratory))
+        built.as_ref().map_or_else(|| Ok(unbuilt()), |laboratory| scenarios(workspace, laboratory))
     });
     report.part("checks", Work::Run, || built.as_ref().map_or_else(|| Ok(unbuilt()), checks));
 }
 
-fn read_the_documentation(shop: &Shop, report: &mut Report) {
+fn read_the_documentation(workspace: &Workspace, report: &mut Report) {
     report.part("doc tests", Work::Run, || {
         let mut passed = true;
         for group in GROUPS {
             let line = group.test("--doc --no-fail-fast");
-            passed &= shop::streamed(cargo(shop, &line))? == Outcome::Passed;
+            passed &= workspace::streamed(cargo(workspace, &line))? == Outcome::Passed;
         }
         Ok(Outcome::of(passed))
     });
     report.part("documentation", Work::Compile, || {
-        let mut doc = shop.cargo("doc --workspace --no-deps");
+        let mut doc = workspace.cargo("doc --workspace --no-deps");
         doc.env("RUSTDOCFLAGS", "-D warnings");
-        shop::captured(doc)
+        workspace::captured(doc)
     });
 }
 
@@ -119,8 +120,8 @@ fn read_the_documentation(shop: &Shop, report: &mut Report) {
 ///
 /// On a developer's machine the service is compiled incrementally, which saves most of the wait
 /// after a small change. In CI it is compiled as a release is.
-fn cargo(shop: &Shop, line: &str) -> Command {
-    let mut cargo = shop.cargo(line);
+fn cargo(workspace: &Workspace, line: &str) -> Command {
+    let mut cargo = workspace.cargo(line);
     if env::var_os("CI").is_none() {
         cargo.env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true");
     }
@@ -128,23 +129,23 @@ fn cargo(shop: &Shop, line: &str) -> Command {
 }
 
 /// Runs the tests of `group`, if they were built.
-fn tests(shop: &Shop, group: &Group, built: bool) -> io::Result<Outcome> {
+fn tests(workspace: &Workspace, group: &Group, built: bool) -> io::Result<Outcome> {
     if !built {
         return Ok(unbuilt());
     }
     let line = group.test(&format!("{TARGETS} --no-fail-fast"));
-    shop::streamed(cargo(shop, &line))
+    workspace::streamed(cargo(workspace, &line))
 }
 
-/// Runs every scenario; those that fail are named, and show what they said.
-fn scenarios(shop: &Shop, laboratory: &Laboratory) -> io::Result<Outcome> {
-    let files = laboratory::scenarios(&shop.root)?;
+/// Runs every scenario; shows the name and the output of those that fail.
+fn scenarios(workspace: &Workspace, laboratory: &Laboratory) -> io::Result<Outcome> {
+    let files = laboratory::scenarios(&workspace.root)?;
     if files.is_empty() {
         return Ok(Outcome::Skipped("there are no scenarios yet".to_owned()));
     }
     let mut failed = 0;
     for file in &files {
-        if shop::captured(laboratory.command(&["sim", "script", file]))? != Outcome::Passed {
+        if workspace::captured(laboratory.command(&["sim", "script", file]))? != Outcome::Passed {
             println!("failed: quorate-lab sim script {file}");
             failed += 1;
         }
@@ -153,15 +154,15 @@ fn scenarios(shop: &Shop, laboratory: &Laboratory) -> io::Result<Outcome> {
     Ok(Outcome::of(failed == 0))
 }
 
-/// Runs the quick checks, two at a time: not every search keeps two cores busy. Those that fail
-/// show what they said.
+/// Runs the quick checks, two at a time: not every search keeps two cores busy. Shows the output of
+/// those that fail.
 fn checks(laboratory: &Laboratory) -> io::Result<Outcome> {
     let next = AtomicUsize::new(0);
     let work = || -> io::Result<bool> {
         let mut passed = true;
         while let Some(line) = runs::QUICK.get(next.fetch_add(1, Ordering::Relaxed)) {
             let start = Instant::now();
-            let outcome = shop::captured(laboratory.command(&runs::arguments(line)))?;
+            let outcome = workspace::captured(laboratory.command(&runs::arguments(line)))?;
             println!("  {:>6}  quorate-lab {line}", seconds(start.elapsed()));
             passed &= outcome == Outcome::Passed;
         }

@@ -1,7 +1,7 @@
-//! Every schedule of a simulated cluster: whatever can happen next, happens.
+//! Searches every schedule of a simulated cluster.
 //!
-//! The search is `stateright`'s; the world is the simulator's, with its properties. A clean,
-//! complete search is a proof for the cluster and the number of claims it was run with.
+//! `stateright` does the search; the simulator provides the world and its properties. A clean and
+//! complete search is a proof for the given cluster and number of claims.
 
 mod model;
 mod search;

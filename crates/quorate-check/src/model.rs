@@ -7,45 +7,45 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use quorate_protocol::ClaimId;
 use quorate_quorum::{SiteId, SiteSet};
 use quorate_sim::{
-    AnySetup, AnyWorld, Caller, Claims, Fault, Faults, Lane, Order, Slips, Standpoint, Subject,
+    AnySetup, AnyWorld, Caller, ClaimState, Claims, Fault, Faults, Lane, Order, SimProtocol, Slips,
     Unwatched, setup,
 };
 use stateright::Property;
 
-/// What is searched: a cluster, and what its callers may do.
+/// A state space: a cluster, what its callers may do, and what may go wrong.
 #[derive(Clone, Debug)]
 pub struct Space {
     /// The cluster.
     pub setup: Arc<dyn AnySetup>,
-    /// What callers claim.
+    /// The claims of its callers.
     pub claims: Claims,
     /// How many claims may be made at each site.
     pub requests: Vec<u32>,
     /// How many waiting callers may give up.
     pub gives_up: u32,
-    /// What may go wrong; `None` is the papers' world, in which nothing does.
+    /// The faults that may happen; none is the papers' world, which has no sessions.
     pub faults: Option<Faults>,
-    /// What may go wrong in the papers' world after all.
+    /// The faults that may happen in the papers' world.
     pub slips: Slips,
-    /// In which order channels deliver, in the papers' world.
+    /// The order in which channels deliver, in the papers' world.
     pub order: Order,
-    /// The sites that may crash; all of them if nothing is said.
+    /// The sites that may crash; none means all of them.
     pub mortal: Option<SiteSet>,
 }
 
 impl Space {
-    /// The papers' world: nobody gives up, nothing goes wrong, and channels keep the order.
-    pub fn new<P: Subject>(
+    /// The papers' world: nobody gives up, there are no faults, and channels are FIFO.
+    pub fn new<P: SimProtocol>(
         quorums: P::Quorums,
         options: P::Options,
         claims: Claims,
         requests: &[u32],
     ) -> Self {
-        Self::calm(setup::<P>(quorums, options), claims, requests)
+        Self::without_faults(setup::<P>(quorums, options), claims, requests)
     }
 
-    /// The same in a cluster of any protocol.
-    pub fn calm(setup: Arc<dyn AnySetup>, claims: Claims, requests: &[u32]) -> Self {
+    /// The same for a cluster whose protocol is not known at compile time.
+    pub fn without_faults(setup: Arc<dyn AnySetup>, claims: Claims, requests: &[u32]) -> Self {
         assert_eq!(requests.len(), setup.n(), "a space names every site's requests");
         Self {
             setup,
@@ -59,16 +59,16 @@ impl Space {
         }
     }
 
-    /// The same space of protocol `P` with these switches set, on the same quorums.
+    /// The same space for protocol `P` with these options, on the same quorums.
     ///
     /// # Panics
     ///
     /// The protocol has quorums of another type.
-    pub fn of<P: Subject>(&self, options: P::Options) -> Self {
+    pub fn of<P: SimProtocol>(&self, options: P::Options) -> Self {
         Self { setup: self.setup.of::<P>(options), ..self.clone() }
     }
 
-    /// The cluster before anything has happened.
+    /// The initial state of the cluster.
     pub(crate) fn start(&self) -> Box<dyn AnyWorld> {
         assert_eq!(self.requests.len(), self.setup.n(), "a space names every site's requests");
         let contract = self.faults.map(|faults| faults.contract);
@@ -76,37 +76,37 @@ impl Space {
     }
 }
 
-/// One thing that can happen next.
+/// One transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// A caller asks for the lock.
+    /// A caller claims the lock.
     Acquire(SiteId),
-    /// A caller leaves.
+    /// A caller releases the lock.
     Release(SiteId, ClaimId),
-    /// A caller does not wait any longer.
+    /// A waiting caller gives up.
     GiveUp(SiteId, ClaimId),
-    /// The message at this place of a channel arrives; the first, if the channel keeps the order.
+    /// The message at this position of a channel arrives; always the first of a FIFO channel.
     Deliver(SiteId, SiteId, Lane, usize),
-    /// The message at this place of a channel is going to come twice.
+    /// The message at this position of a channel is duplicated.
     Duplicate(SiteId, SiteId, Lane, usize),
-    /// The message at this place of a channel is lost.
+    /// The message at this position of a channel is lost.
     Drop(SiteId, SiteId, Lane, usize),
-    /// A timer of a site runs out: the one at this place among those that are armed.
+    /// An armed timer of a site expires.
     Expire {
         /// The site.
         site: SiteId,
-        /// The timer's place.
+        /// Its position among the armed timers of the site.
         at: usize,
-        /// Whether before its time.
+        /// Whether it expires before its time.
         early: bool,
     },
-    /// Something goes wrong, or is mended.
+    /// A fault happens, or is repaired.
     Suffer(Fault),
 }
 
 impl Action {
-    /// What happens, in words.
-    fn told(self, setup: &dyn AnySetup) -> String {
+    /// The action in words.
+    fn describe(self, setup: &dyn AnySetup) -> String {
         let several = setup.facts().several;
         let who = |site, claim| Caller { site, claim, several };
         match self {
@@ -126,8 +126,8 @@ impl Action {
         }
     }
 
-    /// Whether it happens sooner or later whatever else does: a timer is not due before it.
-    fn comes_first(self) -> bool {
+    /// Whether the action must happen eventually, so that no timer is due before it.
+    fn precedes_timers(self) -> bool {
         matches!(self, Action::Release(..) | Action::Deliver(..) | Action::Suffer(_))
     }
 }
@@ -152,7 +152,7 @@ impl Hash for State {
     }
 }
 
-/// How much of what may happen has happened.
+/// How much of each limit is used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Spent {
     give_ups: u32,
@@ -178,17 +178,17 @@ impl Spent {
     }
 }
 
-/// The model, and what is noted while it is searched.
+/// The model, and the counters of its search.
 pub(crate) struct Model {
     pub(crate) space: Space,
-    /// Distinct states looked at so far.
+    /// The number of distinct states visited so far.
     pub(crate) visited: Arc<AtomicUsize>,
-    /// The search goes no further once it has looked at so many.
+    /// The search stops after this many states.
     pub(crate) max_states: usize,
-    /// Whether it had to stop there.
+    /// Whether it stopped for that reason.
     pub(crate) capped: Arc<AtomicBool>,
-    /// Whether a broken property was found. Only the first counts: `stateright` would let later
-    /// finds take its place, and the trace would not be the shortest.
+    /// Whether a broken property was found. Only the first one is reported: `stateright` would
+    /// replace it with later ones, and the trace would not be the shortest.
     found: AtomicBool,
 }
 
@@ -198,23 +198,23 @@ impl Model {
         Self { space, visited, max_states, capped, found: AtomicBool::new(false) }
     }
 
-    /// Looks at a state, once; false for the first one in which a property is broken.
+    /// Visits a state; false for the first one in which a property is broken.
     fn holds(&self, state: &State) -> bool {
         self.visited.fetch_add(1, Ordering::Relaxed);
         state.world.breach().is_none() || self.found.swap(true, Ordering::Relaxed)
     }
 
-    /// What the callers of a site can do.
-    fn callers(&self, state: &State, site: SiteId, actions: &mut Vec<Action>) {
+    /// The actions of the callers of a site.
+    fn caller_actions(&self, state: &State, site: SiteId, actions: &mut Vec<Action>) {
         let mut busy = 0;
-        for (&claim, &standpoint) in state.world.claims(site) {
-            busy += usize::from(standpoint != Standpoint::Lost);
-            match standpoint {
-                Standpoint::Inside => actions.push(Action::Release(site, claim)),
-                Standpoint::Waiting if state.spent.give_ups < self.space.gives_up => {
+        for (&claim, &claim_state) in state.world.claims(site) {
+            busy += usize::from(claim_state != ClaimState::Lost);
+            match claim_state {
+                ClaimState::Inside => actions.push(Action::Release(site, claim)),
+                ClaimState::Waiting if state.spent.give_ups < self.space.gives_up => {
                     actions.push(Action::GiveUp(site, claim));
                 }
-                Standpoint::Waiting | Standpoint::Lost => {}
+                ClaimState::Waiting | ClaimState::Lost => {}
             }
         }
         let left = state.world.claims_made(site) < self.space.requests[site.index()];
@@ -223,8 +223,8 @@ impl Model {
         }
     }
 
-    /// What channels can deliver.
-    fn channels(&self, state: &State, actions: &mut Vec<Action>) {
+    /// The deliveries, duplications and losses of messages.
+    fn channel_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let world = &state.world;
         let drops = state.spent.dropped < self.space.slips.drop;
         let reached = |to| world.is_up(to) || self.space.faults.is_none();
@@ -240,7 +240,7 @@ impl Model {
                 }
                 return;
             };
-            // Equal messages stand next to each other, and lead to equal states.
+            // Equal messages are adjacent and lead to equal states: only one of them is tried.
             for at in world.distinct_places(channel) {
                 actions.push(Action::Deliver(from, to, lane, at));
                 if state.spent.duplicates < duplicates {
@@ -253,18 +253,18 @@ impl Model {
         });
     }
 
-    /// What must follow from what went wrong.
-    fn owed(&self, state: &State, actions: &mut Vec<Action>) {
+    /// The events that must follow from earlier faults.
+    fn consequences(&self, state: &State, actions: &mut Vec<Action>) {
         let contract = self.space.faults.map(|faults| faults.contract);
         let (reopens, restarts) = contract.map_or((true, true), |c| (c.reopens, c.restarts));
         actions.extend(state.world.owed(reopens, restarts).into_iter().map(Action::Suffer));
     }
 
-    /// Timers that can run out. They are due when nothing else must happen first, in the order of
-    /// their times; a few may be early. Those on which safety rests keep their order even then.
-    fn timers(&self, state: &State, actions: &mut Vec<Action>) {
+    /// The timers that can expire. They are due, in order of their times, when nothing else must
+    /// happen first; a few may be early. Deadlines, on which safety depends, are never reordered.
+    fn timer_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let world = &state.world;
-        let due = !world.is_at_rest() && !actions.iter().any(|action| action.comes_first());
+        let due = !world.is_at_rest() && !actions.iter().any(|action| action.precedes_timers());
         let early = state.spent.early < self.space.slips.early;
         if !world.has_timers() || (!due && !early) {
             return;
@@ -281,21 +281,22 @@ impl Model {
         }
     }
 
-    /// What can go wrong where there are no sessions.
-    fn slips(&self, state: &State, actions: &mut Vec<Action>) {
+    /// The faults in a world without sessions.
+    fn slip_actions(&self, state: &State, actions: &mut Vec<Action>) {
         if state.spent.crashed < self.space.slips.crash {
             let world = &state.world;
-            let up = SiteId::all(world.n()).filter(|&site| world.is_up(site) && self.may_die(site));
+            let up =
+                SiteId::all(world.n()).filter(|&site| world.is_up(site) && self.may_crash(site));
             actions.extend(up.map(|site| Action::Suffer(Fault::Crash(site))));
         }
     }
 
-    /// What can go wrong with sessions and their sites.
-    fn faults(&self, state: &State, faults: Faults, actions: &mut Vec<Action>) {
+    /// The faults of sessions and sites.
+    fn fault_actions(&self, state: &State, faults: Faults, actions: &mut Vec<Action>) {
         let (world, spent) = (&state.world, state.spent);
         let mut suffer = |fault| actions.push(Action::Suffer(fault));
         for client in SiteId::all(world.n()).filter(|&client| world.is_up(client)) {
-            if spent.crashed < faults.crash && self.may_die(client) {
+            if spent.crashed < faults.crash && self.may_crash(client) {
                 suffer(Fault::Crash(client));
             }
             let others = SiteId::all(world.n()).filter(|&server| server != client);
@@ -310,7 +311,7 @@ impl Model {
         }
     }
 
-    fn may_die(&self, site: SiteId) -> bool {
+    fn may_crash(&self, site: SiteId) -> bool {
         self.space.mortal.as_ref().is_none_or(|mortal| mortal.contains(site))
     }
 
@@ -337,14 +338,14 @@ impl stateright::Model for Model {
             return;
         }
         for site in SiteId::all(world.n()).filter(|&site| world.is_up(site)) {
-            self.callers(state, site, actions);
+            self.caller_actions(state, site, actions);
         }
-        self.channels(state, actions);
-        self.owed(state, actions);
-        self.timers(state, actions);
+        self.channel_actions(state, actions);
+        self.consequences(state, actions);
+        self.timer_actions(state, actions);
         match self.space.faults {
-            Some(faults) => self.faults(state, faults, actions),
-            None => self.slips(state, actions),
+            Some(faults) => self.fault_actions(state, faults, actions),
+            None => self.slip_actions(state, actions),
         }
     }
 
@@ -360,7 +361,7 @@ impl stateright::Model for Model {
     }
 
     fn format_action(&self, action: &Action) -> String {
-        action.told(&*self.space.setup)
+        action.describe(&*self.space.setup)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

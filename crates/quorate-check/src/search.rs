@@ -1,4 +1,4 @@
-//! The search itself: first whether anything breaks, then the shortest way to break it.
+//! The search: first whether any property breaks, then the shortest schedule that breaks it.
 
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use stateright::{Checker, Model as _};
 
 use crate::model::{Action, Model, Space};
 
-/// How far a search may go.
+/// The limits of a search.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// It ends, incomplete, once it has looked at so many distinct states.
+    /// The search ends, incomplete, after this many distinct states.
     pub max_states: usize,
-    /// How many threads look.
+    /// The number of threads.
     pub threads: usize,
     /// Whether a second search looks for the shortest schedule that breaks a property.
     pub shortest: bool,
-    /// Where the number of states looked at can be read while it grows.
+    /// The number of states visited so far, for a progress display.
     pub visited: Arc<AtomicUsize>,
 }
 
@@ -30,23 +30,23 @@ impl Default for Limits {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Distinct states.
+    /// The number of distinct states.
     pub states: usize,
-    /// The longest schedule that was followed without meeting a known state.
+    /// The length of the longest schedule that met no known state.
     pub depth: usize,
-    /// Whether every state was looked at.
+    /// Whether every state was visited.
     pub complete: bool,
-    /// The property that broke and the shortest schedule that breaks it, or the one that was found
-    /// first if looking for the shortest takes too much.
+    /// The property that broke, and the shortest schedule that breaks it; or the first one found,
+    /// if the search for the shortest would take too long.
     pub violation: Option<(Breach, Trace)>,
 }
 
 impl Report {
-    /// Panics unless every state was looked at and no property broke; tells the schedule of one
-    /// that did.
+    /// Panics unless every state was visited and no property broke; prints the schedule that breaks
+    /// one.
     pub fn assert_clean(&self) {
         if let Some((breach, trace)) = &self.violation {
             panic!("{breach}\n{:#?}", trace.lines);
@@ -55,18 +55,18 @@ impl Report {
     }
 }
 
-/// A schedule and what happened in it.
+/// A schedule and its events.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// Whether no schedule that breaks a property has fewer actions.
+    /// Whether no shorter schedule breaks a property.
     pub is_shortest: bool,
-    /// What was done, in order.
+    /// The actions, in order.
     pub actions: Vec<Action>,
-    /// What happened, with how deep in its action.
+    /// The events, each with its depth within its action.
     pub lines: Vec<(usize, String)>,
 }
 
-/// Looks at every state of `space`.
+/// Visits every state of `space`.
 ///
 /// ```
 /// use quorate_check::{Claims, Limits, Space, check};
@@ -98,24 +98,24 @@ pub fn check(space: &Space, limits: &Limits) -> Report {
     }
 }
 
-/// Opens `stateright`'s browser view of `space` and serves it for ever.
+/// Serves `stateright`'s browser view of `space`. Does not return.
 pub fn explore(space: &Space, address: impl ToSocketAddrs) {
     Model::new(space.clone(), usize::MAX, Arc::default()).checker().serve(address);
 }
 
-/// A breadth-first search looks at no more states than these: it keeps them whole, and where a
-/// request waits for ever there may be no end of them.
-const MOST_KEPT: usize = 2_000_000;
+/// The most states of a breadth-first search: it keeps whole states in memory, and if a request
+/// waits forever there may be infinitely many.
+const BFS_STATES_MAX: usize = 2_000_000;
 
-/// The shortest schedule that breaks a property, given the length of one that does; `None` if there
+/// The shortest schedule that breaks a property, given the length of one that does; none if there
 /// are too many states.
 ///
-/// Breadth first, on one thread so that states come strictly by depth, and no deeper than the
-/// schedule that is known: `stateright` counts the first state as depth 1, and looks at no state
-/// at its limit.
+/// Breadth first, on one thread so that states are visited strictly by depth, and no deeper than
+/// the known schedule: `stateright` counts the first state as depth 1, and does not visit states at
+/// its limit.
 fn shortest(space: &Space, limits: &Limits, known: usize) -> Option<Vec<Action>> {
-    let most = limits.max_states.min(MOST_KEPT);
-    let model = Model::new(space.clone(), most, Arc::default());
+    let max_states = limits.max_states.min(BFS_STATES_MAX);
+    let model = Model::new(space.clone(), max_states, Arc::default());
     let found = model.checker().target_max_depth(known + 2).spawn_bfs().join();
     found.discoveries().into_values().next().map(stateright::Path::into_actions)
 }
@@ -137,16 +137,18 @@ impl Observer for Lines {
         self.0.push((depth, event.to_string()));
     }
 
-    fn asks_ahead(&self) -> bool {
+    fn wants_estimates(&self) -> bool {
         true
     }
 }
 
-/// Lets a timer run out. Time goes on to when it is due. One that is early runs out because all
-/// else is slow, or, where a deadline would have to come first, because its site is too hasty.
+/// Lets a timer expire, and moves the time to when it is due. An early timer stands for a world in
+/// which everything else is slow; or, if a deadline were to pass first, for a site whose clock is
+/// fast, and then the time stays.
 fn expire(
     world: &mut dyn AnyWorld,
-    (site, at): (SiteId, usize),
+    site: SiteId,
+    at: usize,
     early: bool,
     watch: &mut dyn Observer,
 ) -> bool {
@@ -159,7 +161,7 @@ fn expire(
 }
 
 impl Space {
-    /// Does `action` in `world`; false if nothing came of it.
+    /// Performs `action` in `world`; false if it had no effect.
     pub(crate) fn act(
         &self,
         world: &mut dyn AnyWorld,
@@ -182,7 +184,7 @@ impl Space {
             Action::Drop(from, to, lane, at) => {
                 return world.drop_at((from, to, lane), at, watch);
             }
-            Action::Expire { site, at, early } => return expire(world, (site, at), early, watch),
+            Action::Expire { site, at, early } => return expire(world, site, at, early, watch),
             Action::Suffer(fault) => {
                 world.suffer(fault, watch);
                 return true;

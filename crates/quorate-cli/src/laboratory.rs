@@ -1,4 +1,4 @@
-//! Commands of the laboratory, which is a program of its own.
+//! Commands that the separate program `quorate-lab` carries out.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,38 +10,36 @@ use std::process::Command;
 use clap::Args;
 use quorate_terminal::answer::{Answer, Failure};
 
-/// The laboratory.
 const PROGRAM: &str = "quorate-lab";
 
-/// The words behind a command of the laboratory, passed on as they are.
+/// Arguments passed on to `quorate-lab` unchanged.
 #[derive(Args, Debug)]
-pub(crate) struct Passed {
-    /// Arguments of that command; `--help` lists them
+pub(crate) struct LabArgs {
+    /// Arguments of the command; `--help` lists them
     #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
-    words: Vec<OsString>,
+    args: Vec<OsString>,
 }
 
-impl Passed {
-    /// Becomes the laboratory, with `command` and the words behind it. Returns only if there is
-    /// no laboratory, or it cannot be run.
+impl LabArgs {
+    /// Replaces this process with `quorate-lab COMMAND ARGS`. Returns only if that fails.
     pub(crate) fn run(&self, command: &[&str]) -> Answer {
-        let mut laboratory = Command::new(found());
-        let error = laboratory.args(command).args(&self.words).exec();
+        let mut laboratory = Command::new(program_path());
+        let error = laboratory.args(command).args(&self.args).exec();
         let command = command.join(" ");
         Err(Failure::Service(if error.kind() == ErrorKind::NotFound {
             format!(
-                "`quorate {command}` needs the program {PROGRAM}, which is neither beside quorate \
-                 nor on PATH; build it with `cargo build --release -p {PROGRAM}`, or install it \
-                 with `cargo install --path crates/{PROGRAM}`"
+                "`quorate {command}` needs the program {PROGRAM}, which is neither in the \
+                 directory of quorate nor on PATH; build it with `cargo build --release -p \
+                 {PROGRAM}`, or install it with `cargo install --path crates/{PROGRAM}`"
             )
         } else {
-            format!("the program {PROGRAM}, for `quorate {command}`, cannot be run: {error}")
+            format!("cannot run {PROGRAM} for `quorate {command}`: {error}")
         }))
     }
 }
 
-/// The laboratory beside this program; otherwise its bare name, which is looked for on PATH.
-fn found() -> PathBuf {
+/// `quorate-lab` in the directory of this program; otherwise the bare name, to be found on PATH.
+fn program_path() -> PathBuf {
     let beside = env::current_exe().ok().map(|quorate| quorate.with_file_name(PROGRAM));
     beside.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from(PROGRAM))
 }

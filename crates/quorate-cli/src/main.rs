@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use quorate_terminal::shell;
 
-use self::laboratory::Passed;
+use self::laboratory::LabArgs;
 
-/// Locks without a leader: every grant is decided by a quorum of the sites.
+/// A leaderless lock service: a quorum of the sites decides every grant
 #[derive(Debug, Parser)]
 #[command(name = "quorate", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Quorate {
@@ -29,66 +29,66 @@ enum Command {
     Explain(run::explain::Explain),
     Watch(run::watch::Watch),
     Break(run::break_::Break),
-    /// Elect a leader, or show who leads
+    /// Elect a leader, or show the current one
     #[command(subcommand)]
     Elect(run::elect::Elect),
     Sites(run::sites::Sites),
     Serve(run::serve::Serve),
     Cert(run::cert::Cert),
-    /// Show which sites decide together, and how many failures that survives
+    /// Inspect quorum systems: which sites decide together, how many failures they survive
     #[command(subcommand)]
     Quorum(quorum::Quorum),
     Bench(bench::Bench),
-    /// Run a cluster in virtual time, with the program quorate-lab
+    /// Simulate a cluster in virtual time (runs quorate-lab)
     #[command(disable_help_flag = true)]
-    Sim(Passed),
-    /// Try every schedule of a small cluster, with the program quorate-lab
+    Sim(LabArgs),
+    /// Check every schedule of a small cluster (runs quorate-lab)
     #[command(disable_help_flag = true)]
-    Check(Passed),
-    /// Run experiments: what papers claim, and what was measured, with the program quorate-lab
+    Check(LabArgs),
+    /// Run experiments that compare papers' claims with measurements (runs quorate-lab)
     #[command(disable_help_flag = true)]
-    Lab(Passed),
+    Lab(LabArgs),
     Completions(shell::Completions),
     Man(shell::Man),
-    #[command(name = run::lock::CHILD, hide = true)]
-    Child(run::lock::Child),
+    #[command(name = run::lock::RUN_UNDER_LOCK, hide = true)]
+    RunUnderLock(run::lock::RunUnderLock),
     #[command(name = bench::worker::WORKER, hide = true)]
     BenchWorker(bench::worker::Worker),
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  quorate up                         five sites in this terminal, to play with
-  quorate lock deploy -- ./deploy    in another: runs ./deploy while it holds the lock
-  quorate show deploy                who holds it, and who waits
-  quorate sim demo                   watch three of five sites share a lock, in the laboratory
+  quorate up                         run five sites in this terminal, to try things out
+  quorate lock deploy -- ./deploy    in another terminal: run ./deploy while holding the lock
+  quorate show deploy                show the holder and the queue
+  quorate sim demo                   watch three of five simulated sites share a lock
 
 `sim`, `check`, `lab`, and `quorum measure`, `compare`, `check` and `suggest` run the program
-quorate-lab, where it stands beside quorate or on PATH.
+quorate-lab, which must be in the same directory as quorate or on PATH.
 
-Exit status: 0 all fine, 2 bad input, 125 the cluster or quorate-lab cannot be reached. `quorate
-lock` exits as its command does; see `quorate lock --help`.";
+Exit status: 0 success, 2 bad input, 125 the cluster or quorate-lab cannot be reached. `quorate
+lock` exits with the status of its command; see `quorate lock --help`.";
 
 fn main() -> ExitCode {
     let answer = match Quorate::parse().command {
         Command::Quorum(quorum) => quorum.run(),
-        Command::Sim(passed) => passed.run(&["sim"]),
-        Command::Check(passed) => passed.run(&["check"]),
-        Command::Lab(passed) => passed.run(&["lab"]),
+        Command::Sim(args) => args.run(&["sim"]),
+        Command::Check(args) => args.run(&["check"]),
+        Command::Lab(args) => args.run(&["lab"]),
         Command::Up(up) => up.run(),
         Command::Lock(lock) => lock.run(),
         Command::Ls(ls) => ls.run(),
         Command::Show(show) => show.run(),
         Command::Explain(explain) => explain.run(),
         Command::Watch(watch) => watch.run(),
-        Command::Break(wish) => wish.run(),
+        Command::Break(command) => command.run(),
         Command::Elect(elect) => elect.run(),
         Command::Sites(sites) => sites.run(),
         Command::Serve(serve) => serve.run(),
         Command::Cert(cert) => cert.run(),
         Command::Completions(completions) => completions.run(Quorate::command()),
         Command::Man(man) => man.run(Quorate::command()),
-        Command::Child(child) => child.run(),
+        Command::RunUnderLock(command) => command.run(),
         Command::Bench(bench) => bench.run(),
         Command::BenchWorker(worker) => worker.run(),
     };

@@ -1,45 +1,45 @@
-//! `quorate quorum`: which sites decide together, and how many failures that survives.
+//! `quorate quorum`: lists and shows quorum systems.
 
 use clap::{Args, Subcommand};
 use quorate_quorum::{ArbiterKind, Kind, QuorumSystem, build};
-use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print, print_lines};
 use quorate_terminal::facts::Facts;
 use quorate_terminal::paint::Paint;
 use quorate_terminal::quorums::{self, SITES_MEASURED, numbers, sizes_text};
 use quorate_terminal::table::{aligned, row};
 use serde_json::{Value, json};
 
-use crate::laboratory::Passed;
+use crate::laboratory::LabArgs;
 
-/// Commands about quorum systems; all but two run in the laboratory.
+/// Commands about quorum systems; all but two run `quorate-lab`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Quorum {
     List(List),
     Show(Show),
-    /// Measure load and availability of a system, and draw it
+    /// Measure the load and availability of a system, and draw it (runs quorate-lab)
     #[command(disable_help_flag = true)]
-    Measure(Passed),
-    /// Compare quorum systems of some sizes
+    Measure(LabArgs),
+    /// Compare quorum systems of several sizes (runs quorate-lab)
     #[command(disable_help_flag = true)]
-    Compare(Passed),
-    /// Check that the quorums in a file meet
+    Compare(LabArgs),
+    /// Check that the quorums in a file intersect (runs quorate-lab)
     #[command(disable_help_flag = true)]
-    Check(Passed),
-    /// Suggest a quorum system for a number of sites
+    Check(LabArgs),
+    /// Suggest a quorum system for a number of sites (runs quorate-lab)
     #[command(disable_help_flag = true)]
-    Suggest(Passed),
+    Suggest(LabArgs),
 }
 
 impl Quorum {
-    /// Tells what was asked for, or has the laboratory tell it.
+    /// Runs the command, here or in `quorate-lab`.
     pub(crate) fn run(&self) -> Answer {
         match self {
             Quorum::List(list) => list.run(),
             Quorum::Show(show) => show.run(),
-            Quorum::Measure(passed) => passed.run(&["quorum", "measure"]),
-            Quorum::Compare(passed) => passed.run(&["quorum", "compare"]),
-            Quorum::Check(passed) => passed.run(&["quorum", "check"]),
-            Quorum::Suggest(passed) => passed.run(&["quorum", "suggest"]),
+            Quorum::Measure(args) => args.run(&["quorum", "measure"]),
+            Quorum::Compare(args) => args.run(&["quorum", "compare"]),
+            Quorum::Check(args) => args.run(&["quorum", "check"]),
+            Quorum::Suggest(args) => args.run(&["quorum", "suggest"]),
         }
     }
 }
@@ -48,7 +48,7 @@ impl Quorum {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate quorum list")]
 pub(crate) struct List {
-    /// Answer in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -61,37 +61,37 @@ impl List {
             let entry = |(name, description)| json!({"name": name, "description": description});
             let kinds: Vec<_> = kinds.map(entry).collect();
             let pools: Vec<_> = pools.map(entry).collect();
-            say(&format!("{}\n", json!({"kinds": kinds, "pools": pools})))?;
+            print(&format!("{}\n", json!({"kinds": kinds, "pools": pools})))?;
             return Ok(Verdict::Clean);
         }
         let row = |(name, description): (&str, &str)| vec![format!("  {name}"), description.into()];
-        let mut lines = vec!["For a lock, `quorate quorum show KIND N`:".to_owned()];
+        let mut lines = vec!["For locks (`quorate quorum show KIND N`):".to_owned()];
         lines.extend(aligned(&kinds.map(row).collect::<Vec<_>>()));
         lines.extend([
             String::new(),
-            "For a pool of K units, `quorate quorum show KIND N --k K`:".into(),
+            "For pools of K units (`quorate quorum show KIND N --k K`):".into(),
         ]);
         lines.extend(aligned(&pools.map(row).collect::<Vec<_>>()));
-        say_lines(&lines)?;
+        print_lines(&lines)?;
         Ok(Verdict::Clean)
     }
 }
 
-/// Show a system: its quorums, how many failures it survives, who asks whom
+/// Show a quorum system: its quorums, the failures it survives, the quorum each site asks
 ///
-/// `quorate quorum measure` tells its load and availability too, and draws it.
+/// `quorate quorum measure` also shows its load and availability, and draws it
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
-    /// Which kind; see `quorate quorum list`
+    /// The kind of system; see `quorate quorum list`
     kind: String,
-    /// How many sites
+    /// The number of sites
     #[arg(value_name = "N")]
     sites: String,
-    /// The quorums for 1 to K units of a pool instead of those of a lock
+    /// Show the quorums for 1 to K units of a pool instead of those of a lock
     #[arg(long, value_name = "K")]
     k: Option<String>,
-    /// Answer in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -114,26 +114,26 @@ impl Show {
         let kind: Kind = self.kind.parse().map_err(Failure::of)?;
         let system = build(kind, n).map_err(Failure::of)?;
         if self.json {
-            say(&format!("{}\n", lock_json(&*system)))?;
+            print(&format!("{}\n", lock_json(&*system)))?;
             return Ok(Verdict::Clean);
         }
         let paint = Paint::for_stdout();
         let mut facts = Facts::new(paint);
         if n <= SITES_MEASURED {
-            quorums::tell_quorums(&*system, quorums::count(&*system), &mut facts);
-            quorums::tell_resilience(&system.resilience(), &mut facts);
-            quorums::tell_asks(&*system, &mut facts);
+            quorums::add_quorums(&*system, quorums::count(&*system), &mut facts);
+            quorums::add_resilience(&system.resilience(), &mut facts);
+            quorums::add_asked_quorums(&*system, &mut facts);
         } else {
             let sizes = sizes_text((system.min_size(), system.max_size()));
-            facts.say("quorums", &format!("of {sizes} sites"));
+            facts.add("quorums", &format!("of {sizes} sites"));
         }
         let mut lines = vec![paint.strong(&system.name())];
         lines.extend(facts.into_lines());
-        say_lines(&lines)?;
+        print_lines(&lines)?;
         Ok(Verdict::Clean)
     }
 
-    /// Shows what a claim of 1, 2, … of `k` units takes.
+    /// Shows the quorums for a claim of 1, 2, … of `k` units.
     fn pool(&self, n: usize, k: usize) -> Answer {
         let kind: ArbiterKind = self.kind.parse().map_err(Failure::of)?;
         let pool = kind.build(n, k).map_err(Failure::of)?;
@@ -149,11 +149,11 @@ impl Show {
             rows.push(row([&units.to_string(), &sizes, &survived]));
         }
         if self.json {
-            say(&format!("{}\n", json!({"name": pool.name(), "n": n, "k": k, "of": values})))?;
+            print(&format!("{}\n", json!({"name": pool.name(), "n": n, "k": k, "of": values})))?;
         } else {
             let mut lines = vec![Paint::for_stdout().strong(&pool.name()), String::new()];
             lines.extend(aligned(&rows));
-            say_lines(&lines)?;
+            print_lines(&lines)?;
         }
         Ok(Verdict::Clean)
     }

@@ -1,8 +1,8 @@
 //! Many readers of a table and one compactor, in versions that never mix.
 //!
 //! Readers are shared members of the table's version, the compactor is its exclusive member: it
-//! works beside readers, and never beside another compactor. Each says how long it is going to
-//! take, so a late one of this version is let in only if it ends before the next version's turn.
+//! works beside readers, and never beside another compactor. Each declares how long it will take,
+//! so a late one of this version is granted only if it ends before the next version's turn.
 //!
 //! `quorate up` in one terminal, then in others
 //! `cargo run -p quorate-client --example compactor -- v1 read`, `-- v1 compact`, `-- v2 read`.
@@ -13,8 +13,8 @@ use quorate::{Cluster, Error, Role};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let (version, role, time) = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (version, role, time) = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [version, "read"] => (version, Role::Shared, Duration::from_secs(5)),
         [version, "compact"] => (version, Role::Exclusive, Duration::from_secs(10)),
         _ => {

@@ -1,4 +1,4 @@
-//! A file that refuses whoever lost the lock, whether it knows that or not.
+//! A file that refuses writes of a holder that has lost the lock, even if it does not know that.
 //!
 //! `quorate up` in one terminal, then `cargo run -p quorate-client --example fenced_file`.
 
@@ -17,9 +17,9 @@ impl FencedFile {
         Ok(Self(options.read(true).write(true).create(true).truncate(false).open(path)?))
     }
 
-    /// Writes `text`, unless somebody has written with a higher fence.
+    /// Writes `text`, unless a higher fence has been seen.
     fn write(&mut self, fence: Fence, text: &str) -> io::Result<()> {
-        self.0.lock()?; // looking and writing are one
+        self.0.lock()?; // so that check and write are atomic
         let done = self.write_locked(fence, text);
         self.0.unlock()?;
         done
@@ -31,7 +31,7 @@ impl FencedFile {
         self.0.read_to_string(&mut before)?;
         let highest = before.lines().next().and_then(|line| line.parse().ok()).unwrap_or(0);
         if fence.0 < highest {
-            let why = format!("fence {fence} is too late: {highest} has written");
+            let why = format!("fence {fence} is too low: {highest} has written");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
         }
         self.0.rewind()?;
@@ -63,6 +63,6 @@ fn a_stale_holder_is_refused() {
     next.write(Fence(7), "mine now").unwrap();
     next.write(Fence(7), "and again").unwrap();
     let refused = stale.write(Fence(3), "still mine?").unwrap_err();
-    assert_eq!(refused.to_string(), "fence 3 is too late: 7 has written");
+    assert_eq!(refused.to_string(), "fence 3 is too low: 7 has written");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "7\nand again\n");
 }

@@ -1,4 +1,5 @@
-//! A table that refuses whoever lost the lock: the fence is checked in the same transaction.
+//! A table that refuses a holder that has lost the lock: the fence is checked in the same
+//! transaction.
 //!
 //! `quorate up` in one terminal, then `cargo run -p quorate-client --example fenced_sqlite`.
 
@@ -10,12 +11,12 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS job (id INTEGER PRIMARY KEY, what TEXT NOT NULL);
 ";
 
-/// Does something in a transaction, unless a higher fence has been seen for `name`.
+/// Runs `work` in a transaction, unless a higher fence has been seen for `name`.
 fn fenced(
     database: &mut Connection,
     name: &str,
     fence: Fence,
-    deed: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<bool> {
     let transaction = database.transaction()?;
     let fence = i64::try_from(fence.0).expect("2^63 grants outlast any database");
@@ -27,7 +28,7 @@ fn fenced(
     if passed == 0 {
         return Ok(false); // rolled back when it is dropped
     }
-    deed(&transaction)?;
+    work(&transaction)?;
     transaction.commit()?;
     Ok(true)
 }

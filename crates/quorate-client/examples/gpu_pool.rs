@@ -1,4 +1,4 @@
-//! Jobs that share eight GPUs, each with devices of its own.
+//! Jobs that share eight GPUs; each gets devices of its own.
 //!
 //! `quorate up` in one terminal, then in others
 //! `cargo run -p quorate-client --example gpu_pool -- 3`, for a job that needs three of them.
@@ -25,7 +25,7 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Stands for what takes long: a real one would start a process with `CUDA_VISIBLE_DEVICES`.
+/// Stands for the work: a real job would start a process with `CUDA_VISIBLE_DEVICES`.
 async fn train(devices: &str) {
     println!("training on {devices}");
     tokio::time::sleep(Duration::from_secs(10)).await;

@@ -1,4 +1,4 @@
-//! Leader election: a mutex held for long. Start it in several terminals, and kill the leader.
+//! Leader election: a mutex held for long. Start several, and kill the leader.
 //!
 //! `quorate up` in one terminal, then `cargo run -p quorate-client --example leader` in others.
 
@@ -21,7 +21,7 @@ async fn main() -> Result<(), Error> {
     }
 }
 
-/// What only the leader does.
+/// The work of the leader.
 async fn lead() {
     loop {
         tokio::time::sleep(Duration::from_secs(1)).await;

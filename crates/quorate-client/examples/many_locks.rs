@@ -1,4 +1,4 @@
-//! Takes many locks through one site, holds them for a while, and tells what that takes:
+//! Takes many locks through one site, holds them for a while, and prints the cost:
 //! `many_locks ADDRESS COUNT SECONDS`.
 
 use std::fs;

@@ -11,7 +11,7 @@ async fn main() -> Result<(), Error> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:7420".into());
     let cluster = Cluster::connect(address).await?;
     let guard = cluster.mutex("migrate/schema-7")?.lock().await?;
-    // Whoever comes second finds it done.
+    // The second replica finds it done.
     if is_done() {
         println!("done already");
     } else {

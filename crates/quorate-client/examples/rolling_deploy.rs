@@ -6,7 +6,7 @@
 //!
 //! `quorate up` in one terminal, then in some
 //! `cargo run -p quorate-client --example rolling_deploy -- v1`, and with `v2` in others. A tool
-//! that can work with either says `v1 v2`.
+//! that can work with either version passes `v1 v2`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use quorate::{Cluster, Error};
 async fn main() -> Result<(), Error> {
     let versions: Vec<String> = std::env::args().skip(1).collect();
     if versions.is_empty() {
-        eprintln!("which version? expected one or more, as in `v1` or `v1 v2`");
+        eprintln!("expected one or more versions, as in `v1` or `v1 v2`");
         std::process::exit(2);
     }
     let address = std::env::var("QUORATE_CONNECT").unwrap_or_else(|_| "127.0.0.1:7420".into());

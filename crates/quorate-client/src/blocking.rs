@@ -1,4 +1,4 @@
-//! The same locks for programs without a runtime: calls that wait in the thread that makes them.
+//! The same locks for programs without an async runtime: calls block the calling thread.
 //!
 //! ```
 //! # fn main() -> Result<(), quorate::Error> {
@@ -6,16 +6,16 @@
 //! # let cluster = quorate::blocking::Cluster::new(site)?;
 //! // let cluster = quorate::blocking::Cluster::connect("127.0.0.1:7420")?;
 //! let guard = cluster.mutex("deploy")?.lock()?;
-//! println!("inside, with fence {}", guard.fence());
+//! println!("granted with fence {}", guard.fence());
 //! guard.release()?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! A thread of its own keeps the connection and the time, so a program that computes does not lose
-//! its locks. Nothing here may be called by a task of a runtime: it would block that runtime, and
-//! panics. Everything here wraps what the crate has without `blocking`; [`Cluster::block_on`]
-//! waits for the rest of it.
+//! A background thread keeps the connection and renews leases, so a program that computes does not
+//! lose its locks. Calls from a task of an async runtime panic, because they would block that
+//! runtime. The types here wrap those of the crate root; [`Cluster::block_on`] waits for anything
+//! that has no counterpart here.
 
 use std::ops::Deref;
 use std::sync::{Arc, mpsc};
@@ -29,7 +29,7 @@ use tokio::sync::oneshot;
 
 use crate::{Error, Options};
 
-/// The thread that drives a client. It ends when the last that uses it is dropped.
+/// The background thread of a client. It ends when the last user is dropped.
 #[derive(Debug)]
 struct Driver {
     runtime: Handle,
@@ -51,7 +51,7 @@ impl Driver {
     }
 }
 
-/// A cluster, as one process sees it; cheap to copy. See [`crate::Cluster`].
+/// A handle to a cluster. Clones share one connection. See [`crate::Cluster`].
 #[derive(Clone, Debug)]
 pub struct Cluster {
     cluster: crate::Cluster,
@@ -59,27 +59,27 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Connects to a site.
+    /// Connects to the site at this address.
     ///
     /// # Errors
     ///
-    /// It cannot be reached, or does not want us.
+    /// The site cannot be reached, or refuses the connection.
     pub fn connect(address: impl Into<String>) -> Result<Self, Error> {
         Self::with(Options::new([address.into()]))
     }
 
-    /// Connects as the options say.
+    /// Connects with these options.
     ///
     /// # Errors
     ///
-    /// No site can be reached in time, or none wants us.
+    /// No site can be reached in time, or all refuse the connection.
     pub fn with(options: Options) -> Result<Self, Error> {
         let driver = Driver::start()?;
         let cluster = driver.runtime.block_on(options.connect())?;
         Ok(Self { cluster, driver })
     }
 
-    /// A cluster that runs elsewhere, as an [embedded](crate::Cluster::embedded) one does.
+    /// Wraps a handle, for example of an [embedded](crate::Cluster::embedded) site.
     ///
     /// # Errors
     ///
@@ -88,52 +88,52 @@ impl Cluster {
         Ok(Self { cluster, driver: Driver::start()? })
     }
 
-    /// Waits for something of the crate that has no counterpart here.
+    /// Blocks until a future of the crate completes that has no counterpart here.
     pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.driver.runtime.block_on(work)
     }
 
-    /// A lock that one holds at a time.
+    /// A lock with one holder at a time.
     ///
     /// # Errors
     ///
-    /// The name cannot be a resource's.
+    /// [`Error::Name`]: the name is invalid.
     pub fn mutex(&self, name: &str) -> Result<Lock<crate::Mutex>, Error> {
         Ok(self.lock_of(self.cluster.mutex(name)?))
     }
 
-    /// A lock that many hold to read, or one to write.
+    /// A lock with many readers or one writer.
     ///
     /// # Errors
     ///
-    /// The name cannot be a resource's.
+    /// [`Error::Name`]: the name is invalid.
     pub fn rwlock(&self, name: &str) -> Result<Lock<crate::RwLock>, Error> {
         Ok(self.lock_of(self.cluster.rwlock(name)?))
     }
 
-    /// So many units, of which callers take some.
+    /// A pool of this many units.
     ///
     /// # Errors
     ///
-    /// The name cannot be a resource's.
+    /// [`Error::Name`]: the name is invalid.
     pub fn pool(&self, name: &str, units: u32) -> Result<Lock<crate::Pool>, Error> {
         Ok(self.lock_of(self.cluster.pool(name, units)?))
     }
 
-    /// A lock that many hold together, if they are of one group.
+    /// A lock that callers of one group hold together.
     ///
     /// # Errors
     ///
-    /// The name cannot be a resource's.
+    /// [`Error::Name`]: the name is invalid.
     pub fn group(&self, name: &str) -> Result<Lock<crate::GroupLock>, Error> {
         Ok(self.lock_of(self.cluster.group(name)?))
     }
 
-    /// An election.
+    /// An election, with one leader at a time.
     ///
     /// # Errors
     ///
-    /// The name cannot be a resource's.
+    /// [`Error::Name`]: the name is invalid.
     pub fn election(&self, name: &str) -> Result<Lock<crate::Election>, Error> {
         Ok(self.lock_of(self.cluster.election(name)?))
     }
@@ -143,7 +143,7 @@ impl Cluster {
     }
 }
 
-/// A lock of any kind. Its claims wait in the thread that makes them.
+/// A lock of any kind. Its claims block the calling thread.
 #[derive(Clone, Debug)]
 pub struct Lock<L> {
     lock: L,
@@ -157,12 +157,12 @@ impl<L> Lock<L> {
     }
 }
 
-/// Methods that wait for those of the same names.
-macro_rules! waits {
+/// Methods that block on the methods of the same names.
+macro_rules! blocking_methods {
     ($lock:ty: $($name:ident($($arg:ident: $type:ty $(as $given:expr)?),*) -> $guard:ty;)*) => {
         impl Lock<$lock> {
             $(
-                #[doc = concat!("Waits for [`", stringify!($lock), "::", stringify!($name), "`].")]
+                #[doc = concat!("Blocks on [`", stringify!($lock), "::", stringify!($name), "`].")]
                 ///
                 /// # Errors
                 ///
@@ -176,31 +176,31 @@ macro_rules! waits {
     };
 }
 
-waits! { crate::Mutex:
+blocking_methods! { crate::Mutex:
     lock() -> crate::Guard;
-    lock_within(patience: Duration) -> crate::Guard;
+    lock_within(timeout: Duration) -> crate::Guard;
     try_lock() -> crate::Guard;
 }
 
-waits! { crate::RwLock:
+blocking_methods! { crate::RwLock:
     read() -> crate::Guard;
-    read_within(patience: Duration) -> crate::Guard;
+    read_within(timeout: Duration) -> crate::Guard;
     try_read() -> crate::Guard;
     write() -> crate::Guard;
-    write_within(patience: Duration) -> crate::Guard;
+    write_within(timeout: Duration) -> crate::Guard;
     try_write() -> crate::Guard;
 }
 
-waits! { crate::Pool:
+blocking_methods! { crate::Pool:
     acquire(count: u32) -> crate::UnitsGuard;
-    acquire_within(count: u32, patience: Duration) -> crate::UnitsGuard;
+    acquire_within(count: u32, timeout: Duration) -> crate::UnitsGuard;
     try_acquire(count: u32) -> crate::UnitsGuard;
 }
 
-waits! { crate::GroupLock:
+blocking_methods! { crate::GroupLock:
     enter(group: &str) -> crate::GroupGuard;
     enter_any(groups: &[&str] as groups.iter().copied()) -> crate::GroupGuard;
-    enter_any_within(groups: &[&str] as groups.iter().copied(), patience: Duration)
+    enter_any_within(groups: &[&str] as groups.iter().copied(), timeout: Duration)
         -> crate::GroupGuard;
     try_enter(group: &str) -> crate::GroupGuard;
     try_enter_any(groups: &[&str] as groups.iter().copied()) -> crate::GroupGuard;
@@ -210,13 +210,13 @@ waits! { crate::GroupLock:
     try_join(group: &str, role: Role, time: Duration) -> crate::RoleGuard;
 }
 
-waits! { crate::Election:
+blocking_methods! { crate::Election:
     campaign(value: &str) -> crate::Leadership;
-    campaign_within(value: &str, patience: Duration) -> crate::Leadership;
+    campaign_within(value: &str, timeout: Duration) -> crate::Leadership;
 }
 
 impl Lock<crate::Election> {
-    /// Who leads now; `None` if nobody does.
+    /// The present leader; `None` if there is none.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ impl Lock<crate::Election> {
     }
 }
 
-/// Something that is held; dropping it releases it. It has all that the guard in it has.
+/// A lock that is held. Dropping it releases the lock. It dereferences to the guard it wraps.
 #[derive(Debug)]
 #[must_use = "a guard that is dropped releases its lock"]
 pub struct Guard<G> {
@@ -235,16 +235,16 @@ pub struct Guard<G> {
 }
 
 impl<G: AsRef<crate::Guard> + Into<crate::Guard>> Guard<G> {
-    /// Waits until the lock is lost. See [`crate::Guard::lost`].
+    /// Blocks until the lock is lost. See [`crate::Guard::lost`].
     pub fn lost(&self) -> CallerLoss {
         self.driver.runtime.block_on(self.guard.as_ref().lost())
     }
 
-    /// Releases it, and waits until its site has taken that in.
+    /// Releases the lock, and blocks until its site has handled the release.
     ///
     /// # Errors
     ///
-    /// [`Error::Lost`] if it was not ours to the end.
+    /// [`Error::Lost`] if the lock was lost before.
     pub fn release(self) -> Result<(), Error> {
         self.driver.runtime.block_on(self.guard.into().release())
     }

@@ -1,12 +1,12 @@
-//! One call: what its caller waits to hear, and what has been heard.
+//! One call, and its progress.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quorate_session::client::CallerLoss;
-use quorate_session::{Denial, Fence, Got};
+use quorate_session::{Denial, Fence, Granted};
 use tokio::sync::Notify;
 
-/// One call, shared by its caller and by what drives the client.
+/// One call, shared by its caller and the client's tasks.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) number: u64,
@@ -14,17 +14,17 @@ pub(crate) struct Call {
     changed: Notify,
 }
 
-/// How far a call has come.
+/// The progress of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Progress {
     Waiting,
-    Inside(Fence, Got),
+    Granted(Fence, Granted),
     Denied(Denial),
-    /// The grant is lost, or was over before it arrived.
+    /// The grant is lost, or expired before it arrived.
     Lost(CallerLoss),
-    /// Its caller has left, and the site knows it.
+    /// Its caller released it, and the site has handled that.
     Left,
-    /// There is no way to the site any more.
+    /// The client has stopped, or its site.
     Stopped,
 }
 
@@ -37,24 +37,24 @@ impl Call {
     pub(crate) fn loss(&self) -> Option<CallerLoss> {
         match &*self.lock() {
             Progress::Lost(loss) => Some(loss.clone()),
-            Progress::Stopped => Some(CallerLoss::Unheard),
+            Progress::Stopped => Some(CallerLoss::Expired),
             _ => None,
         }
     }
 
-    /// It has come farther: all who wait for that hear of it.
+    /// Sets the progress, and wakes all waiters.
     pub(crate) fn set(&self, progress: Progress) {
         *self.lock() = progress;
         self.changed.notify_waiters();
     }
 
-    /// Waits until `look` finds what it looks for. Any number of tasks may.
-    pub(crate) async fn until<T>(&self, look: impl Fn(&Progress) -> Option<T>) -> T {
+    /// Waits until `find` returns something. Any number of tasks may wait.
+    pub(crate) async fn wait_for<T>(&self, find: impl Fn(&Progress) -> Option<T>) -> T {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if let Some(found) = look(&self.lock()) {
+            if let Some(found) = find(&self.lock()) {
                 return found;
             }
             changed.await;

@@ -1,7 +1,7 @@
-//! This process as a client of its site: the machine, the link to the site, and who waits for what.
+//! This process as a client of its site: the machine, the link to the site, and the calls.
 //!
-//! Whoever has something to say steps the machine itself, and so does whoever hears the site. A
-//! task of its own keeps the time, and writes what the site did not take at once.
+//! Callers step the machine in their own tasks, and so does the task that reads from the site.
+//! Another task keeps the time, and writes the frames that the site did not take at once.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -13,46 +13,45 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use quorate_net::clock::{self, Alarm};
-use quorate_net::link::Line;
+use quorate_net::connection::FrameWriter;
 use quorate_session::client::{
     ClientEffect, ClientInput, ClientMachine, ClientMessage, ClientRequest,
 };
 use quorate_session::session::{Packet, Terms};
-use quorate_session::{Answer, Break, ClaimRequest, Question, SiteId, Tick};
+use quorate_session::{Answer, BreakRequest, ClaimRequest, Question, SiteId, Tick};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
 use tokio::time::timeout;
 
 use crate::call::{Call, Progress};
 
-/// For how long a client that ends waits for its site to take what it said last.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long a client that ends waits for its site to read its last frames.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What comes of a question.
+/// A reply to a question.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    /// It went to these sites.
+    /// The question was sent to these sites.
     Asked(Vec<SiteId>),
-    /// One of them says this.
+    /// The answer of one of them.
     Answer(SiteId, Answer),
 }
 
 /// Where packets go.
 pub(crate) enum Link {
-    Socket(Line),
+    Socket(FrameWriter),
     #[cfg(feature = "embedded")]
     Local(quorate_server::LocalLink),
 }
 
-/// A handle of the client; cheap to copy. The last one that is dropped ends it.
+/// A handle of the client. Dropping the last clone ends the client.
 #[derive(Clone)]
 pub(crate) struct Client(Arc<Owner>);
 
 /// Ends the client when it is dropped.
 struct Owner {
     shared: Arc<Shared>,
-    /// What must live as long as the client: the site in this process, if it is here.
+    /// The site in this process, if there is one: it runs as long as the client.
     #[cfg(feature = "embedded")]
     server: Option<Arc<quorate_server::Server>>,
 }
@@ -84,16 +83,16 @@ impl Client {
         Self(Arc::new(Owner { shared, server: Some(Arc::new(server)) }))
     }
 
-    /// The site in this process, if it is here.
+    /// The site in this process, if there is one.
     #[cfg(feature = "embedded")]
     pub(crate) fn server(&self) -> Option<&quorate_server::Server> {
         self.0.server.as_deref()
     }
 
-    /// Claims something.
+    /// Claims a lock.
     pub(crate) fn claim(&self, request: ClaimRequest) -> Arc<Call> {
         let shared = &self.0.shared;
-        let call = Arc::new(Call::new(shared.made.fetch_add(1, Ordering::Relaxed)));
+        let call = Arc::new(Call::new(shared.next_number.fetch_add(1, Ordering::Relaxed)));
         let mut state = shared.state();
         if state.ended {
             call.set(Progress::Stopped);
@@ -106,24 +105,25 @@ impl Client {
         call
     }
 
-    /// Leaves, or does not wait any longer. It is written when the client's task runs next.
+    /// Releases a call or gives it up. The request is written when the client's task runs next.
     pub(crate) fn leave(&self, call: &Call) {
         let mut state = self.0.shared.state();
         state.request(ClientRequest::Leave(call.number));
         self.0.shared.wake_for(&state);
     }
 
-    /// Leaves, and writes that at once: the process may end before any task runs again.
+    /// Releases a call or gives it up, and writes the request at once: the process may end before
+    /// any task runs again.
     pub(crate) fn leave_now(&self, call: &Call) {
         let mut state = self.0.shared.state();
         state.request(ClientRequest::Leave(call.number));
         self.0.shared.write_now(&mut state);
     }
 
-    /// Asks all sites something.
+    /// Asks all sites.
     pub(crate) fn ask(&self, question: Question) -> UnboundedReceiver<Reply> {
         let shared = &self.0.shared;
-        let ask = shared.made.fetch_add(1, Ordering::Relaxed);
+        let ask = shared.next_number.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = unbounded_channel();
         let mut state = shared.state();
         state.asks.retain(|_, reply| !reply.is_closed());
@@ -133,19 +133,19 @@ impl Client {
         receiver
     }
 
-    /// Wants a grant to end.
-    pub(crate) fn break_grant(&self, wish: Break) {
+    /// Asks the sites to break a grant.
+    pub(crate) fn break_grant(&self, request: BreakRequest) {
         let mut state = self.0.shared.state();
-        state.request(ClientRequest::Break(wish));
+        state.request(ClientRequest::Break(request));
         self.0.shared.wake_for(&state);
     }
 
-    /// Until when a grant is good; `None` if it is over.
+    /// Until when a grant is valid; `None` if it is over.
     pub(crate) fn valid_until(&self, call: &Call) -> Option<Tick> {
         self.0.shared.state().machine.valid_until(call.number)
     }
 
-    /// Signals the loss of a grant by so much before its end.
+    /// Signals the loss of a grant this much before its end.
     pub(crate) fn set_margin(&self, call: &Call, margin: Duration) {
         let mut state = self.0.shared.state();
         state.step(ClientInput::Margin(call.number, margin));
@@ -153,20 +153,21 @@ impl Client {
     }
 }
 
-/// What the handles of a client and the tasks that drive it share.
+/// What the handles of a client and its tasks share.
 pub(crate) struct Shared {
     state: Mutex<State>,
-    /// Wakes the client's task: there is something to write, or the time to wake has changed.
+    /// Wakes the client's task: there are frames to write, or an earlier deadline.
     wake: Notify,
-    made: AtomicU64,
+    /// The number of the next call or question.
+    next_number: AtomicU64,
     /// How long the connection may be silent: renewals come three times as often.
-    patience: Duration,
+    timeout: Duration,
 }
 
 struct State {
     machine: ClientMachine,
     /// When the client's task wakes by itself.
-    wakes: Tick,
+    wakes_at: Tick,
     link: Option<Link>,
     calls: HashMap<u64, Arc<Call>>,
     asks: HashMap<u64, UnboundedSender<Reply>>,
@@ -183,7 +184,7 @@ impl Shared {
     pub(crate) fn new(terms: Terms) -> Self {
         let state = State {
             machine: ClientMachine::new(clock::now(), terms),
-            wakes: Tick::ZERO,
+            wakes_at: Tick::ZERO,
             link: None,
             calls: HashMap::new(),
             asks: HashMap::new(),
@@ -192,12 +193,12 @@ impl Shared {
         Self {
             state: Mutex::new(state),
             wake: Notify::new(),
-            made: AtomicU64::new(1),
-            patience: terms.lease.length(),
+            next_number: AtomicU64::new(1),
+            timeout: terms.lease.length(),
         }
     }
 
-    /// A connection is there; false if nobody needs it any more.
+    /// A connection is up; false if the client has ended.
     pub(crate) fn on_up(&self, link: Link) -> bool {
         let mut state = self.state();
         if state.ended {
@@ -209,7 +210,7 @@ impl Shared {
         true
     }
 
-    /// The connection is gone; false if nobody needs another one.
+    /// The connection is gone; false if the client has ended.
     pub(crate) fn on_down(&self) -> bool {
         let mut state = self.state();
         state.link = None;
@@ -217,14 +218,14 @@ impl Shared {
         !state.ended
     }
 
-    /// The site says this; false if nobody listens any more.
+    /// Packets of the site arrive; false if the client has ended.
     pub(crate) fn on_packets(
         &self,
         packets: impl IntoIterator<Item = Packet<ClientMessage>>,
     ) -> bool {
         let mut state = self.state();
-        if let Some(Link::Socket(line)) = &mut state.link {
-            line.note_heard(clock::now());
+        if let Some(Link::Socket(writer)) = &mut state.link {
+            writer.note_received(clock::now());
         }
         for packet in packets {
             state.step(ClientInput::Packet(packet));
@@ -233,27 +234,27 @@ impl Shared {
         !state.ended
     }
 
-    /// The site in this process stops: what is held is given back.
+    /// The site in this process stops: all grants are given back.
     #[cfg(feature = "embedded")]
     pub(crate) fn on_stop(&self) {
         let mut state = self.state();
         if !std::mem::replace(&mut state.ended, true) {
             state.step(ClientInput::Stop);
-            state.dismiss();
+            state.stop_calls();
         }
         self.wake.notify_one();
     }
 
-    /// Whether nobody needs the client any more.
+    /// Whether the client has ended.
     pub(crate) fn is_ended(&self) -> bool {
         self.state().ended
     }
 
-    /// Nobody needs the client any more: what was said is written, and the connection closed.
+    /// Ends the client: queued frames are written, and the connection is closed.
     fn end(&self) {
         let mut state = self.state();
         state.ended = true;
-        state.dismiss();
+        state.stop_calls();
         if state.poll_write(&mut Context::from_waker(Waker::noop())).is_ready() {
             state.link = None;
         }
@@ -264,14 +265,14 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the client's task if it has something to write, or wakes too late by itself.
+    /// Wakes the client's task if it has frames to write, or would wake too late by itself.
     fn wake_for(&self, state: &State) {
         if matches!(state.link, Some(Link::Socket(_))) || state.is_due_before_waking() {
             self.wake.notify_one();
         }
     }
 
-    /// Writes what was said, as far as the site takes it; the client's task writes the rest.
+    /// Writes queued frames as far as the site takes them; the client's task writes the rest.
     fn write_now(&self, state: &mut State) {
         let pending = state.poll_write(&mut Context::from_waker(Waker::noop())).is_pending();
         if pending || state.is_due_before_waking() {
@@ -283,18 +284,19 @@ impl Shared {
     fn next_waking(&self, sweep: Tick) -> Tick {
         let mut state = self.state();
         let deadline = state.machine.deadline().map_or(sweep, |when| when.min(sweep));
-        state.wakes = deadline;
+        state.wakes_at = deadline;
         deadline
     }
 
-    /// Keeps the time, and writes what the site did not take at once, until the client ends.
-    pub(crate) async fn keep_time(self: Arc<Self>, mut alarm: Alarm) {
-        let _abandoned = Abandoned(&self);
-        let mut sweep = clock::now() + self.patience;
+    /// The client's task: handles deadlines, and writes the frames that the site did not take at
+    /// once, until the client ends.
+    pub(crate) async fn run(self: Arc<Self>, mut alarm: Alarm) {
+        let _stop = StopCallsOnDrop(&self);
+        let mut sweep = clock::now() + self.timeout;
         let mut set = None;
         while !self.is_ended() {
             let deadline = self.next_waking(sweep);
-            // An alarm that rings too early does no harm; to set it costs a call of the system.
+            // An alarm that rings too early does no harm; setting it costs a system call.
             if set.is_none_or(|set| deadline < set) {
                 alarm.set(deadline).expect("a timer can be set");
                 set = Some(deadline);
@@ -316,13 +318,13 @@ impl Shared {
     fn on_alarm(&self, sweep: &mut Tick) {
         let (now, mut state) = (clock::now(), self.state());
         if *sweep <= now {
-            *sweep = now + self.patience;
-            state.end_silence(now, self.patience);
+            *sweep = now + self.timeout;
+            state.close_if_silent(now, self.timeout);
         }
         state.step(ClientInput::Time);
     }
 
-    /// Writes what was said; what is left wakes the task.
+    /// Writes queued frames; if some are left, the task is woken when the site takes more.
     fn write(&self, cx: &mut Context<'_>) -> Poll<()> {
         let _ = self.state().poll_write(cx);
         Poll::Ready(())
@@ -333,23 +335,23 @@ impl Shared {
         Poll::Pending
     }
 
-    /// Writes what is left, if the site takes it soon.
+    /// Writes the last frames, if the site takes them soon.
     async fn finish(&self) {
         let link = self.state().link.take();
-        if let Some(Link::Socket(line)) = link {
-            drop(timeout(FAREWELL, line.finish()).await); // who does not listen is left alone
+        if let Some(Link::Socket(writer)) = link {
+            drop(timeout(CLOSE_TIMEOUT, writer.finish()).await); // the site may not read any more
         }
     }
 }
 
-/// Tells all callers if the task that keeps the time is dropped, with its runtime.
-struct Abandoned<'a>(&'a Shared);
+/// Stops all calls when the client's task is dropped with its runtime.
+struct StopCallsOnDrop<'a>(&'a Shared);
 
-impl Drop for Abandoned<'_> {
+impl Drop for StopCallsOnDrop<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.ended = true;
-        state.dismiss();
+        state.stop_calls();
     }
 }
 
@@ -361,17 +363,17 @@ impl State {
     fn step(&mut self, input: ClientInput) {
         for effect in self.machine.step(clock::now(), input) {
             match effect {
-                ClientEffect::Packet(packet) => self.say(packet),
-                ClientEffect::Granted(call, fence, got) => {
-                    self.tell(call, Progress::Inside(fence, got));
+                ClientEffect::Packet(packet) => self.send(packet),
+                ClientEffect::Granted(call, fence, granted) => {
+                    self.set_progress(call, Progress::Granted(fence, granted));
                 }
-                ClientEffect::Lost(call, loss) => self.tell(call, Progress::Lost(loss)),
+                ClientEffect::Lost(call, loss) => self.set_progress(call, Progress::Lost(loss)),
                 ClientEffect::Denied(call, denial) => {
-                    self.tell(call, Progress::Denied(denial));
+                    self.set_progress(call, Progress::Denied(denial));
                     self.calls.remove(&call);
                 }
                 ClientEffect::Left(call) => {
-                    self.tell(call, Progress::Left);
+                    self.set_progress(call, Progress::Left);
                     self.calls.remove(&call);
                 }
                 ClientEffect::Asked(ask, sites) => self.reply(ask, Reply::Asked(sites)),
@@ -386,11 +388,11 @@ impl State {
         not(feature = "embedded"),
         expect(clippy::needless_pass_by_value, reason = "a site in this process takes it")
     )]
-    fn say(&mut self, packet: Packet<ClientMessage>) {
+    fn send(&mut self, packet: Packet<ClientMessage>) {
         match &mut self.link {
-            Some(Link::Socket(line)) => {
-                if let Err(error) = line.say(&packet) {
-                    tracing::error!(%error, "something is too long to be said");
+            Some(Link::Socket(writer)) => {
+                if let Err(error) = writer.queue(&packet) {
+                    tracing::error!(%error, "a message was not sent");
                 }
             }
             #[cfg(feature = "embedded")]
@@ -399,7 +401,7 @@ impl State {
         }
     }
 
-    fn tell(&self, call: u64, progress: Progress) {
+    fn set_progress(&self, call: u64, progress: Progress) {
         if let Some(call) = self.calls.get(&call) {
             call.set(progress);
         }
@@ -407,30 +409,30 @@ impl State {
 
     fn reply(&self, ask: u64, reply: Reply) {
         if let Some(sender) = self.asks.get(&ask) {
-            drop(sender.send(reply)); // who asked may have gone
+            drop(sender.send(reply)); // the caller may not wait any more
         }
     }
 
     /// Whether something is due before the client's task wakes by itself.
     fn is_due_before_waking(&self) -> bool {
-        self.machine.deadline().is_some_and(|when| when < self.wakes)
+        self.machine.deadline().is_some_and(|when| when < self.wakes_at)
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.link {
-            Some(Link::Socket(line)) => line.poll_write(cx),
+            Some(Link::Socket(writer)) => writer.poll_write(cx),
             _ => Poll::Ready(()),
         }
     }
 
-    fn end_silence(&mut self, now: Tick, patience: Duration) {
-        if let Some(Link::Socket(line)) = &mut self.link {
-            line.end_silence(now, patience);
+    fn close_if_silent(&mut self, now: Tick, timeout: Duration) {
+        if let Some(Link::Socket(writer)) = &mut self.link {
+            writer.close_if_silent(now, timeout);
         }
     }
 
-    /// Nobody is told anything any more.
-    fn dismiss(&mut self) {
+    /// Ends all calls and questions.
+    fn stop_calls(&mut self) {
         for (_, call) in self.calls.drain() {
             if call.loss().is_none() {
                 call.set(Progress::Stopped);
@@ -446,9 +448,9 @@ mod tests {
 
     use quorate_session::client::SiteReply;
     use quorate_session::session::{
-        Frame, Incarnation, Lease, RelativeDeadline, Renewal, Seq, Welcome,
+        ClusterId, Drift, Frame, Incarnation, Lease, RelativeDeadline, Renewal, Seq, Welcome,
     };
-    use quorate_session::{Card, Fence, Got, SessionNo, Want};
+    use quorate_session::{Claimant, Fence, Granted, LockSpec, SessionNo};
 
     use super::*;
 
@@ -461,7 +463,7 @@ mod tests {
     #[test]
     fn a_grant_that_ends_before_the_task_wakes_by_itself_wakes_it() {
         let lease = Lease::new(Lease::MAX).unwrap(); // so that nothing here is slow
-        let terms = Terms { lease, ..Terms::default() };
+        let terms = Terms::new(ClusterId::default(), lease, Drift::default());
         let shared = Arc::new(Shared::new(terms));
         let client = Client::new(Arc::clone(&shared));
         let (number, renewal) = (SessionNo(1), Renewal(0));
@@ -475,15 +477,17 @@ mod tests {
         };
         shared.on_packets([Packet::Welcome(welcome)]);
         shared.next_waking(Tick(u64::MAX));
-        let (name, want, card) = ("deploy".parse().unwrap(), Want::Mutex, Card::default());
-        let call = client.claim(ClaimRequest { name, want, card, patience: None, hasty: false });
-        is_woken(&shared); // for whatever came before
+        let (name, spec, claimant) =
+            ("deploy".parse().unwrap(), LockSpec::Mutex, Claimant::default());
+        let call =
+            client.claim(ClaimRequest { name, spec, claimant, timeout: None, no_wait: false });
+        is_woken(&shared); // for what came before
         let end = |seconds| RelativeDeadline { renewal, after: Duration::from_secs(seconds) };
-        let granted = SiteReply::Granted(call.number, Fence(1), Got::Mutex, end(15));
+        let granted = SiteReply::Granted(call.number, Fence(1), Granted::Mutex, end(15));
         let payload = ClientMessage::Reply(granted);
         let frame = Frame { seq: Seq(1), received: Seq(0), payload };
         shared.on_packets([Packet::Down(number, frame)]);
-        assert!(client.valid_until(&call).is_some(), "it is inside");
+        assert!(client.valid_until(&call).is_some(), "it is granted");
         assert!(is_woken(&shared));
     }
 }

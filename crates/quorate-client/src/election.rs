@@ -1,17 +1,17 @@
-//! Leaders: one at a time, each with a value that others can read.
+//! Leader elections: one leader at a time, with a value that others can read.
 
 use std::ops::Deref;
 use std::time::Duration;
 
-use quorate_session::{Card, Denial, Fence, Name, SiteId, Want};
+use quorate_session::{Claimant, Denial, Fence, LockSpec, Name, SiteId};
 
 use crate::guard::claim;
 use crate::{Cluster, Error, Guard, Holder};
 
-/// An election: candidates wait for their turn, and one of them leads at a time.
+/// An election: candidates wait, and one of them leads at a time.
 ///
-/// It is a [mutex](Cluster::mutex) whose holder is the leader, and whose purpose is the leader's
-/// value: where it can be reached, for example.
+/// It is a [mutex](Cluster::mutex) whose holder is the leader. The leader publishes a value, for
+/// example its address.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -20,7 +20,7 @@ use crate::{Cluster, Error, Guard, Holder};
 /// let leadership = sites[0].election("scheduler")?.campaign("10.0.0.7:9000").await?;
 ///
 /// let election = sites[1].election("scheduler")?;
-/// let leader = election.leader().await?.expect("somebody leads");
+/// let leader = election.leader().await?.expect("there is a leader");
 /// assert_eq!((leader.value(), leader.fence), ("10.0.0.7:9000", leadership.fence()));
 ///
 /// leadership.resign().await?;
@@ -34,11 +34,11 @@ pub struct Election {
     name: Name,
 }
 
-/// For how long the sites have time to say who leads.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the sites have to answer who leads.
+const LEADER_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Election {
-    /// The most bytes a leader's value has.
+    /// The most bytes in a leader's value.
     pub const VALUE_MAX: usize = 1024;
 
     pub(crate) fn new(cluster: Cluster, name: Name) -> Self {
@@ -50,54 +50,55 @@ impl Election {
         &self.name
     }
 
-    /// Waits until we lead, and lets others read `value` then. Dropping the future gives up.
+    /// Waits for the leadership, and publishes `value` with it. Dropping the future gives up.
     ///
     /// # Errors
     ///
-    /// The value is too long, the cluster said no, or the way to it is gone for good.
+    /// The value is too long, the cluster denies the claim, or the client has stopped.
     pub async fn campaign(&self, value: &str) -> Result<Leadership, Error> {
         self.campaign_in(value, None).await
     }
 
-    /// Waits so long at most.
+    /// As [`Election::campaign`], with a timeout.
     ///
     /// # Errors
     ///
-    /// As [`Election::campaign`], and when the time is over.
+    /// As [`Election::campaign`], and when the timeout runs out.
     pub async fn campaign_within(
         &self,
         value: &str,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Leadership, Error> {
-        self.campaign_in(value, Some(patience)).await
+        self.campaign_in(value, Some(timeout)).await
     }
 
     async fn campaign_in(
         &self,
         value: &str,
-        patience: Option<Duration>,
+        timeout: Option<Duration>,
     ) -> Result<Leadership, Error> {
         if value.len() > Self::VALUE_MAX {
             return Err(Error::Value(value.len()));
         }
-        let card = Card { purpose: value.into(), ..self.cluster.card.clone() };
-        let cluster = self.cluster.clone().with_card(card);
-        let (guard, _) = claim(&cluster, (self.name.clone(), Want::Mutex), patience, false).await?;
+        let claimant = Claimant { purpose: value.into(), ..self.cluster.claimant.clone() };
+        let cluster = self.cluster.clone().with_claimant(claimant);
+        let (guard, _) = claim(&cluster, &self.name, LockSpec::Mutex, timeout, false).await?;
         Ok(Leadership { guard })
     }
 
-    /// Who leads now; `None` if nobody does.
+    /// The present leader; `None` if there is none.
     ///
     /// # Errors
     ///
-    /// Nobody is known to lead, and so few sites answer that somebody may.
+    /// No site that answered knows a leader, and too few answered to exclude one.
     pub async fn leader(&self) -> Result<Option<Leader>, Error> {
-        let (holders, answering) = self.cluster.ask_for_holders(&self.name, PATIENCE).await;
+        let (holders, answering) = self.cluster.ask_for_holders(&self.name, LEADER_TIMEOUT).await;
         let sites = self.cluster.sites().count();
         let needed = sites / 2 + 1;
         let leaders = holders.into_iter();
-        let leaders = leaders.map(|Holder { site, fence, card, .. }| Leader { site, fence, card });
-        // There may be two for a moment: the sites do not answer at the same time.
+        let leaders =
+            leaders.map(|Holder { site, fence, claimant, .. }| Leader { site, fence, claimant });
+        // There may be two, because the sites do not answer at the same time.
         match leaders.max_by_key(|leader| leader.fence) {
             None if answering < needed => {
                 Err(Error::Denied(Denial::NoQuorum { answering, sites, needed }))
@@ -106,34 +107,34 @@ impl Election {
         }
     }
 
-    /// Follows who leads, from now on.
+    /// Follows the changes of the leader.
     pub fn observe(&self) -> Observer {
-        Observer { election: self.clone(), told: false, last: None }
+        Observer { election: self.clone(), has_returned: false, last: None }
     }
 }
 
-/// Somebody who leads.
+/// A leader, as others see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leader {
     /// Its site.
     pub site: SiteId,
-    /// Above that of every leader before.
+    /// Higher than that of every leader before.
     pub fence: Fence,
-    /// Who it is; its purpose is the value.
-    pub card: Card,
+    /// Who it is; its purpose is its value.
+    pub claimant: Claimant,
 }
 
 impl Leader {
-    /// What it wants others to know.
+    /// The value that it published.
     pub fn value(&self) -> &str {
-        &self.card.purpose
+        &self.claimant.purpose
     }
 }
 
-/// The lead, for as long as it is held. Dropping it resigns; the rest is as with any [`Guard`].
+/// The leadership, while it is held. Dropping it resigns. It dereferences to a [`Guard`].
 #[derive(Debug)]
-#[must_use = "whoever drops it resigns"]
+#[must_use = "dropping it resigns"]
 pub struct Leadership {
     guard: Guard,
 }
@@ -143,7 +144,7 @@ impl Leadership {
     ///
     /// # Errors
     ///
-    /// [`Error::Lost`] if we did not lead to the end.
+    /// [`Error::Lost`] if the leadership was lost before.
     pub async fn resign(self) -> Result<(), Error> {
         self.guard.release().await
     }
@@ -169,25 +170,39 @@ impl From<Leadership> for Guard {
     }
 }
 
-/// Follows who leads. The sites are asked six times in a lease.
+/// Follows the changes of the leader. It asks the sites six times in a lease.
 #[derive(Debug)]
 pub struct Observer {
     election: Election,
-    /// Whether something was told, and what it was.
-    told: bool,
+    /// Whether [`Observer::next`] has returned before.
+    has_returned: bool,
+    /// What it returned last.
     last: Option<Leader>,
 }
 
 impl Observer {
-    /// The present leader at first, then waits until another one leads, or nobody does. Nothing is
-    /// told while too few sites answer.
+    /// Returns the present leader at first, and then waits for the next change: another leader, or
+    /// none. Waits on while too few sites answer.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), quorate::Error> {
+    /// let sites = quorate::Cluster::in_memory(3)?;
+    /// let mut observer = sites[1].election("scheduler")?.observe();
+    /// assert!(observer.next().await.is_none());
+    /// let leadership = sites[0].election("scheduler")?.campaign("10.0.0.7:9000").await?;
+    /// assert_eq!(observer.next().await.expect("there is a leader").value(), "10.0.0.7:9000");
+    /// # drop(leadership);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn next(&mut self) -> Option<Leader> {
         let period = self.election.cluster.lease() / 6;
         loop {
             if let Ok(leader) = self.election.leader().await
-                && (!self.told || self.last != leader)
+                && (!self.has_returned || self.last != leader)
             {
-                (self.told, self.last) = (true, leader.clone());
+                (self.has_returned, self.last) = (true, leader.clone());
                 return leader;
             }
             tokio::time::sleep(period).await;

@@ -9,10 +9,10 @@ use quorate_session::session::Packet;
 
 use crate::client::{Client, Link, Shared};
 use crate::dial::draw_id;
-use crate::options::card_of_this_process;
+use crate::options::claimant_of_this_process;
 use crate::{Cluster, Error};
 
-/// Hands what the site says to the client, for as long as somebody needs it.
+/// Passes packets of the site to the client, as long as the client exists.
 #[derive(Debug)]
 struct Local(Weak<Shared>);
 
@@ -30,9 +30,9 @@ impl LocalClient for Local {
     }
 }
 
-/// Sites in this process. They need the feature `embedded`.
+/// Sites in this process, with the feature `embedded`.
 impl Cluster {
-    /// Runs a site of a cluster in this process, in a thread of its own, and is its client.
+    /// Runs a site of a cluster in this process, in a thread of its own, and connects to it.
     ///
     /// # Errors
     ///
@@ -42,9 +42,9 @@ impl Cluster {
         Self::of_server(server)
     }
 
-    /// Runs a site of a cluster among the tasks of the runtime we are in, and is its client. That
-    /// is faster than a thread of its own, by the way between threads and back, but the site stands
-    /// still while its runtime does: tasks there must not block for a third of a lease.
+    /// Runs a site of a cluster as a task of the current runtime, and connects to it. This saves
+    /// two switches between threads, but the site does not run while a task of that runtime blocks:
+    /// no task there may block for a third of a lease.
     ///
     /// # Errors
     ///
@@ -54,8 +54,8 @@ impl Cluster {
         Self::of_server(server.map_err(|error| Error::Stopped(error.to_string()))?)
     }
 
-    /// Runs a whole cluster in this process, whose sites talk in memory and forget all when they
-    /// are dropped: for tests. What is returned is the cluster as each of its sites sees it.
+    /// Runs a whole cluster in this process, for tests. Its sites are connected in memory and have
+    /// no disk. Returns a handle for each site.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -71,7 +71,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// A cluster cannot have so many sites.
+    /// A cluster cannot have this many sites.
     pub fn in_memory(sites: usize) -> Result<Vec<Self>, Error> {
         let config = SiteConfig::new("memory", 1, &[], std::path::PathBuf::new());
         let servers = Server::start_in_memory(sites, &config);
@@ -79,11 +79,11 @@ impl Cluster {
         servers.into_iter().map(Self::of_server).collect()
     }
 
-    /// The cluster of a site that runs in this process.
+    /// Connects to a site that runs in this process. The last handle that is dropped stops it.
     ///
     /// # Errors
     ///
-    /// The system lacks something.
+    /// The system refused a timer or random numbers.
     pub fn of_server(server: Server) -> Result<Self, Error> {
         let (id, terms) = (draw_id()?, server.terms());
         let shared = Arc::new(Shared::new(terms));
@@ -93,20 +93,25 @@ impl Cluster {
             let _inside = server.runtime().enter();
             Alarm::new().map_err(|error| Error::Stopped(error.to_string()))?
         };
-        server.runtime().spawn(Arc::clone(&shared).keep_time(alarm));
+        server.runtime().spawn(Arc::clone(&shared).run(alarm));
         let sites = server.sites();
         let client = Client::of_server(shared, server);
-        Ok(Self { client, card: card_of_this_process(), lease: terms.lease.length(), sites })
+        Ok(Self {
+            client,
+            claimant: claimant_of_this_process(),
+            lease: terms.lease.length(),
+            sites,
+        })
     }
 
-    /// The site in this process; `None` if ours is in another.
+    /// The site, if it runs in this process.
     pub fn server(&self) -> Option<&Server> {
         self.client.server()
     }
 
-    /// How many messages of its locks' protocols our site has sent to others since it started;
-    /// `None` if it is not in this process. What only renews a lease does not count, so two
-    /// readings at all sites tell what the claims in between have cost.
+    /// How many messages of lock protocols our site has sent to others since it started; `None` if
+    /// it is not in this process. Renewals of leases do not count, so the difference of two
+    /// readings at all sites is the cost of the claims in between.
     pub fn messages_sent(&self) -> Option<u64> {
         self.server().map(Server::messages_sent)
     }

@@ -1,15 +1,14 @@
-//! What can go wrong between a process and its cluster.
+//! Errors of clients.
 
 use std::fmt;
 use std::time::Duration;
 
 use quorate_session::client::CallerLoss;
-use quorate_session::{Card, Denial, Fence, SiteError, SiteId};
+use quorate_session::{Claimant, Denial, Fence, SiteError, SiteId};
 
 use crate::Election;
 
-/// Why a caller did not get what it asked for, or not to the end. Nothing of its claim is left
-/// anywhere.
+/// Why a claim failed, or a grant ended early. Nothing of the claim is left at any site.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -25,26 +24,35 @@ use crate::Election;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The name cannot be a resource's.
+    /// The name is invalid.
+    #[error("{0}")]
     Name(SiteError),
-    /// The value of a leader has so many bytes, which are too many.
+    /// The value of a leader has this many bytes, which is too many.
+    #[error("a value of {0} bytes is too long; take {max} at most", max = Election::VALUE_MAX)]
     Value(usize),
-    /// Somebody holds it or is first, and the caller did not want to wait.
+    /// Another caller holds the lock or is first in line, and the claim was not to wait.
+    #[error("{}", busy(.0))]
     Busy(Vec<Holder>),
-    /// The cluster said no.
+    /// The cluster denied the claim.
+    #[error("{0}")]
     Denied(Denial),
-    /// The grant was over before it arrived here.
+    /// The grant expired before it arrived here.
+    #[error("the grant expired before it arrived")]
     LostAtOnce,
     /// The grant ended before it was released.
+    #[error("the lock was lost: {0}")]
     Lost(CallerLoss),
     /// No site could be reached.
+    #[error("no site can be reached: {0}")]
     Unreachable(String),
-    /// The site was refused to us, or we to it.
+    /// The certificates cannot be used.
+    #[error("refused: {0}")]
     Refused(String),
-    /// The site in this process has stopped, or did not start.
+    /// The site in this process did not start or has stopped, or the client's runtime has.
+    #[error("the site does not run: {0}")]
     Stopped(String),
 }
 
@@ -55,55 +63,33 @@ pub struct Holder {
     /// Its site.
     pub site: SiteId,
     /// Who it is.
-    pub card: Card,
+    pub claimant: Claimant,
     /// Its fence.
     pub fence: Fence,
-    /// For how long it has held it.
+    /// How long it has held the lock.
     pub age: Duration,
 }
 
 impl Error {
-    /// Whether the time to wait was over: the same claim may succeed later.
+    /// Whether the timeout ran out: the same claim may succeed later.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Error::Denied(Denial::TimedOut | Denial::NoQuorum { .. }))
     }
 
-    /// Whether somebody else holds it or is first, and the caller did not want to wait.
+    /// Whether another caller holds the lock or is first in line, and the claim was not to wait.
     pub fn is_busy(&self) -> bool {
         matches!(self, Error::Busy(_) | Error::Denied(Denial::Busy))
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Name(why) => why.fmt(f),
-            Error::Value(bytes) => {
-                write!(
-                    f,
-                    "a value of {bytes} bytes is too long; take {} at most",
-                    Election::VALUE_MAX
-                )
-            }
-            Error::Busy(holders) => match holders.first() {
-                Some(holder) => write!(f, "it is held by {holder}"),
-                None => Denial::Busy.fmt(f),
-            },
-            Error::Denied(why) => why.fmt(f),
-            Error::LostAtOnce => f.write_str("the grant was over before it arrived"),
-            Error::Lost(why) => write!(f, "the lock was lost: {why}"),
-            Error::Unreachable(why) => write!(f, "no site can be reached: {why}"),
-            Error::Refused(why) => write!(f, "refused: {why}"),
-            Error::Stopped(why) => write!(f, "the site has stopped: {why}"),
-        }
-    }
+fn busy(holders: &[Holder]) -> String {
+    let holder = holders.first().map(|holder| format!("it is held by {holder}"));
+    holder.unwrap_or_else(|| Denial::Busy.to_string())
 }
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let age = Duration::from_secs(self.age.as_secs());
-        write!(f, "{}, at site {} with fence {} for {age:?}", self.card, self.site, self.fence)
+        write!(f, "{}, at site {} with fence {} for {age:?}", self.claimant, self.site, self.fence)
     }
 }
-
-impl std::error::Error for Error {}

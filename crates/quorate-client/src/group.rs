@@ -1,27 +1,27 @@
-//! Locks that many hold together, if they are of one group.
+//! Locks that callers of one group hold together.
 
 use std::ops::Deref;
 use std::time::Duration;
 
-use quorate_session::{Got, Group, Groups, Name, Want};
+use quorate_session::{Granted, Group, GroupSpec, Groups, LockSpec, Name, TokenSpec};
 
-use crate::guard::{HASTE, claim};
+use crate::guard::{NO_WAIT_TIMEOUT, claim};
 use crate::{Cluster, Error, Guard};
 
-/// A lock that many hold together, if they are of one group, and that no two groups hold.
+/// A lock that callers of one group hold together, and never two groups.
 ///
-/// A caller may name several groups: it gets whichever comes first, and learns which. Whoever could
-/// join those inside does not wait, for as long as the one who opened the session stays.
+/// A caller may name several groups: it is granted one of them, and learns which. Compatible
+/// callers join immediately until the caller that opened the occupancy leaves.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), quorate::Error> {
 /// let sites = quorate::Cluster::in_memory(3)?;
 /// let old = sites[0].group("warehouse")?.enter("v2").await?;
-/// // Whoever can work with either version joins the one that is there.
+/// // A caller that can work with either version joins the present one.
 /// let either = sites[1].group("warehouse")?.enter_any(["v2", "v3"]).await?;
 /// assert_eq!(either.group(), "v2");
-/// assert_eq!(either.fence(), old.fence(), "those of one session share a fence");
+/// assert_eq!(either.fence(), old.fence(), "all holders of one occupancy share a fence");
 /// // Version 3 has to wait.
 /// assert!(sites[2].group("warehouse")?.try_enter("v3").await.is_err());
 /// # Ok(())
@@ -39,10 +39,10 @@ impl GroupLock {
         Self { cluster, name, by_token: false }
     }
 
-    /// The same by a token that goes round, in place of quorums that are asked each time: fewer
-    /// messages where one site enters again and again, or many groups wait. It is a lock of another
-    /// kind: all who use the name must do so. (Members with [roles](Self::join) are a third kind,
-    /// for which this changes nothing.)
+    /// The same lock with another protocol: a token passes between sites, and no quorum is asked
+    /// for each grant. This takes fewer messages if one site enters again and again, or many groups
+    /// wait. It is another kind of lock: all callers of a name must use the same kind. (Members
+    /// with [roles](Self::join) are a third kind, for which this changes nothing.)
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -70,17 +70,16 @@ impl GroupLock {
         &self.cluster
     }
 
-    /// Waits until nobody of another group is inside. Dropping the future gives up.
+    /// Waits until no other group holds the lock. Dropping the future gives up.
     ///
     /// # Errors
     ///
-    /// The group's name is empty or too long, the cluster said no, or the way to it is gone for
-    /// good.
+    /// The group's name is invalid, the cluster denies the claim, or the client has stopped.
     pub async fn enter(&self, group: &str) -> Result<GroupGuard, Error> {
         self.enter_any([group]).await
     }
 
-    /// Waits until it can be held with any one of these groups. Dropping the future gives up.
+    /// Waits until the lock can be held with one of these groups. Dropping the future gives up.
     ///
     /// # Errors
     ///
@@ -92,51 +91,56 @@ impl GroupLock {
         self.claim(named(groups), None, false).await
     }
 
-    /// The same, and waits so long at most.
+    /// As [`GroupLock::enter_any`], with a timeout.
     ///
     /// # Errors
     ///
-    /// As [`GroupLock::enter_any`], and when the time is over.
+    /// As [`GroupLock::enter_any`], and when the timeout runs out.
     pub async fn enter_any_within<'g>(
         &self,
         groups: impl IntoIterator<Item = &'g str>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<GroupGuard, Error> {
-        self.claim(named(groups), Some(patience), false).await
+        self.claim(named(groups), Some(timeout), false).await
     }
 
-    /// Takes it with this group if that can be had at once, and does not wait for anybody.
+    /// Takes the lock with this group if no other group holds it, and does not wait for other
+    /// callers.
     ///
     /// # Errors
     ///
-    /// As [`GroupLock::enter`], and when another group is inside or comes first.
+    /// As [`GroupLock::enter`], and [`Error::Busy`] if another group holds it or is first in line.
     pub async fn try_enter(&self, group: &str) -> Result<GroupGuard, Error> {
         self.try_enter_any([group]).await
     }
 
-    /// Takes it with any one of these groups, and does not wait for anybody.
+    /// Takes the lock with one of these groups, and does not wait for other callers.
     ///
     /// # Errors
     ///
-    /// As [`GroupLock::enter_any`], and when another group is inside or comes first.
+    /// As [`GroupLock::enter_any`], and [`Error::Busy`] if another group holds it or is first in
+    /// line.
     pub async fn try_enter_any<'g>(
         &self,
         groups: impl IntoIterator<Item = &'g str>,
     ) -> Result<GroupGuard, Error> {
-        self.claim(named(groups), Some(HASTE), true).await
+        self.claim(named(groups), Some(NO_WAIT_TIMEOUT), true).await
     }
 
     async fn claim(
         &self,
         groups: Groups,
-        patience: Option<Duration>,
-        hasty: bool,
+        timeout: Option<Duration>,
+        no_wait: bool,
     ) -> Result<GroupGuard, Error> {
-        let want = if self.by_token { Want::Token(groups) } else { Want::Group(groups) };
-        let wish = (self.name.clone(), want);
-        match claim(&self.cluster, wish, patience, hasty).await? {
-            (guard, Got::Group(group)) => Ok(GroupGuard { guard, group }),
-            _ => Err(Error::Stopped("it granted something else than was asked for".into())),
+        let spec = if self.by_token {
+            LockSpec::Token(TokenSpec(groups))
+        } else {
+            LockSpec::Group(GroupSpec(groups))
+        };
+        match claim(&self.cluster, &self.name, spec, timeout, no_wait).await? {
+            (guard, Granted::Group(group)) => Ok(GroupGuard { guard, group }),
+            _ => Err(Error::Stopped("it granted another kind of lock".into())),
         }
     }
 }
@@ -145,9 +149,10 @@ fn named<'g>(groups: impl IntoIterator<Item = &'g str>) -> Groups {
     groups.into_iter().map(Group::new).collect()
 }
 
-/// A group lock that is held. Dropping it releases it; the rest is as with any [`Guard`].
+/// A group lock that is held. Dropping it releases the lock. It dereferences to a [`Guard`].
 ///
-/// All who are inside together have the same fence, and it is above those of all sessions before.
+/// All holders of one occupancy have the same fence, which is higher than those of all occupancies
+/// before.
 #[derive(Debug)]
 #[must_use = "a guard that is dropped releases its lock"]
 pub struct GroupGuard {
@@ -161,11 +166,11 @@ impl GroupGuard {
         self.group.name()
     }
 
-    /// Releases it, as [`Guard::release`] does.
+    /// Releases the lock, as [`Guard::release`] does.
     ///
     /// # Errors
     ///
-    /// [`Error::Lost`] if it was not ours to the end.
+    /// [`Error::Lost`] if the lock was lost before.
     pub async fn release(self) -> Result<(), Error> {
         self.guard.release().await
     }

@@ -1,11 +1,11 @@
-//! A grant, as its holder has it.
+//! Guards: locks that are held.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_net::clock::{self, Alarm};
 use quorate_session::client::CallerLoss;
-use quorate_session::{ClaimRequest, Denial, Fence, Got, Name, Want};
+use quorate_session::{ClaimRequest, Denial, Fence, Granted, LockSpec, Name};
 use tokio::time::Instant;
 
 use crate::call::{Call, Progress};
@@ -14,22 +14,22 @@ use crate::{Cluster, Error};
 
 /// A call that is given up or released when it is dropped.
 #[derive(Debug)]
-struct Held {
+struct OwnedCall {
     client: Client,
     call: Arc<Call>,
-    /// Whether the site was told already.
+    /// Whether the release was sent already.
     left: bool,
 }
 
-impl Held {
+impl OwnedCall {
     fn new(client: Client, request: ClaimRequest) -> Self {
         let call = client.claim(request);
         Self { client, call, left: false }
     }
 }
 
-impl Drop for Held {
-    /// It is written at once: nothing may run after this, as at the end of a program.
+impl Drop for OwnedCall {
+    /// Writes the release at once: at the end of a program no task may run after this.
     fn drop(&mut self) {
         if !self.left {
             self.client.leave_now(&self.call);
@@ -37,35 +37,36 @@ impl Drop for Held {
     }
 }
 
-/// How long a claim takes at most that waits for nobody.
-pub(crate) const HASTE: Duration = Duration::from_secs(2);
+/// How long a claim takes at most that does not wait for other callers.
+pub(crate) const NO_WAIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Claims something, and waits so long at most. Dropping the future gives up.
+/// Claims a lock, and waits until the timeout. Dropping the future gives up.
 pub(crate) async fn claim(
     cluster: &Cluster,
-    (name, want): (Name, Want),
-    patience: Option<Duration>,
-    hasty: bool,
-) -> Result<(Guard, Got), Error> {
-    let end = patience.map(|patience| Instant::now() + patience);
+    name: &Name,
+    spec: LockSpec,
+    timeout: Option<Duration>,
+    no_wait: bool,
+) -> Result<(Guard, Granted), Error> {
+    let end = timeout.map(|timeout| Instant::now() + timeout);
     loop {
-        let patience = end.map(|end| end.saturating_duration_since(Instant::now()));
-        let (name, want, card) = (name.clone(), want.clone(), cluster.card.clone());
-        let request = ClaimRequest { name: name.clone(), want, card, patience, hasty };
-        let held = Held::new(cluster.client.clone(), request);
+        let timeout = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let (name, spec, claimant) = (name.clone(), spec.clone(), cluster.claimant.clone());
+        let request = ClaimRequest { name: name.clone(), spec, claimant, timeout, no_wait };
+        let owned = OwnedCall::new(cluster.client.clone(), request);
         let answer = |progress: &Progress| match progress {
             Progress::Waiting => None,
             progress => Some(progress.clone()),
         };
-        return match held.call.until(answer).await {
-            Progress::Inside(fence, got) => Ok((Guard { held, name, fence }, got)),
+        return match owned.call.wait_for(answer).await {
+            Progress::Granted(fence, granted) => Ok((Guard { owned, name, fence }, granted)),
             Progress::Denied(Denial::Busy) => Err(cluster.busy(&name).await),
             Progress::Denied(denial) => Err(Error::Denied(denial)),
-            // The grant was under way for too long to be of use.
+            // The grant was in transit for too long to be of use.
             Progress::Lost(_) if end.is_none_or(|end| Instant::now() < end) => continue,
             Progress::Lost(_) => Err(Error::LostAtOnce),
             Progress::Waiting | Progress::Left | Progress::Stopped => {
-                Err(Error::Stopped("it does not answer any more".into()))
+                Err(Error::Stopped("the connection to it is closed for good".into()))
             }
         };
     }
@@ -73,8 +74,8 @@ pub(crate) async fn claim(
 
 /// A lock that is held. Dropping it releases the lock, and needs no runtime for that.
 ///
-/// It owns all it needs, its cluster too: it can be kept in a struct, sent to another task, and
-/// outlive the [`Cluster`] that it was had of.
+/// It owns everything it needs: it can be kept in a struct, sent to another task, and outlive the
+/// [`Cluster`] that it came from.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -84,7 +85,7 @@ pub(crate) async fn claim(
 ///     lock: quorate::Guard,
 /// }
 /// let lock = cluster.mutex("deploy")?.lock().await?;
-/// drop(cluster); // the guard keeps what it needs
+/// drop(cluster); // the guard keeps the connection
 /// let deployment = Deployment { lock };
 /// assert!(deployment.lock.is_valid());
 /// assert_eq!(deployment.lock.name().as_str(), "deploy");
@@ -94,7 +95,7 @@ pub(crate) async fn claim(
 #[derive(Debug)]
 #[must_use = "a guard that is dropped releases its lock"]
 pub struct Guard {
-    held: Held,
+    owned: OwnedCall,
     name: Name,
     fence: Fence,
 }
@@ -105,46 +106,59 @@ impl Guard {
         &self.name
     }
 
-    /// Above the fence of every holder before. Give it along with every write.
+    /// The fencing token: higher than that of every conflicting grant before. Send it with every
+    /// write, so that the storage can refuse a holder that has lost the lock.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), quorate::Error> {
+    /// # let cluster = quorate::Cluster::in_memory(1)?.remove(0);
+    /// let first = cluster.mutex("deploy")?.lock().await?;
+    /// let fence = first.fence();
+    /// first.release().await?;
+    /// assert!(cluster.mutex("deploy")?.lock().await?.fence() > fence);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fence(&self) -> Fence {
         self.fence
     }
 
-    /// For how long the lock is certainly ours, if nothing is heard of its site any more. It moves
-    /// on by itself; none is left if the lock is lost.
+    /// How long the lock is certainly held, even if the site becomes unreachable now. The site
+    /// extends it; zero if the lock is lost.
     pub fn valid_for(&self) -> Duration {
-        let until = self.held.client.valid_until(&self.held.call);
+        let until = self.owned.client.valid_until(&self.owned.call);
         until.map_or(Duration::ZERO, |until| until.since(clock::now()))
     }
 
-    /// Whether it is certainly ours at this moment.
+    /// Whether the lock is certainly held at this moment.
     pub fn is_valid(&self) -> bool {
         !self.valid_for().is_zero()
     }
 
-    /// Signals the loss by so much before the lock may be another's, if nothing is heard of its
-    /// site; a sixtieth of a lease unless this says more. A quarter of a lease is the most. If less
-    /// than that is left now, the lock is lost at once.
+    /// Sets how long before the end of its validity an unreachable site counts as the loss of the
+    /// lock: the time that the holder has to stop. A sixtieth of a lease unless set, and at most a
+    /// quarter. If less than that is left now, the lock is lost at once.
     pub fn set_margin(&self, margin: Duration) {
-        self.held.client.set_margin(&self.held.call, margin);
+        self.owned.client.set_margin(&self.owned.call, margin);
     }
 
-    /// Waits until the lock is lost: it was broken, or its site was not heard of in time. It fires
-    /// by the [margin](Self::set_margin) before the lock may be another's.
+    /// Waits until the lock is lost: it was broken, or its site did not extend it in time.
+    /// Completes a [margin](Self::set_margin) before another caller can be granted the lock.
     ///
-    /// Any number of tasks may wait, and all hear the same reason. Once a lock is lost it stays so,
-    /// even if [some time](Self::valid_for) is left to stop in.
+    /// Any number of tasks may wait, and all get the same reason. A lost lock stays lost, even
+    /// while there is [time left](Self::valid_for) to stop.
     pub async fn lost(&self) -> CallerLoss {
         let lost = |progress: &Progress| match progress {
             Progress::Lost(loss) => Some(loss.clone()),
-            Progress::Stopped => Some(CallerLoss::Unheard),
+            Progress::Stopped => Some(CallerLoss::Expired),
             _ => None,
         };
-        self.held.call.until(lost).await
+        self.owned.call.wait_for(lost).await
     }
 
-    /// Waits until the lock is ours for no longer than `left`, also if the machine sleeps
-    /// meanwhile.
+    /// Waits until [`Guard::valid_for`] is at most `left`. The time counts while the machine
+    /// sleeps.
     pub async fn nears_end(&self, left: Duration) {
         let Ok(mut alarm) = Alarm::new() else { return };
         loop {
@@ -158,22 +172,22 @@ impl Guard {
         }
     }
 
-    /// Releases the lock, and waits until its site has taken that in, or has ended the grant by
+    /// Releases the lock, and waits until its site has handled the release or ended the grant
     /// itself. Dropping the guard releases the lock too, without waiting.
     ///
     /// # Errors
     ///
-    /// [`Error::Lost`] if the lock was not ours to the end: another may have held it meanwhile.
+    /// [`Error::Lost`] if the lock was lost before: another caller may have held it meanwhile.
     pub async fn release(mut self) -> Result<(), Error> {
         if !self.is_valid() {
-            return Err(Error::Lost(self.held.call.loss().unwrap_or(CallerLoss::Unheard)));
+            return Err(Error::Lost(self.owned.call.loss().unwrap_or(CallerLoss::Expired)));
         }
-        self.held.client.leave(&self.held.call);
-        self.held.left = true;
+        self.owned.client.leave(&self.owned.call);
+        self.owned.left = true;
         let left = |progress: &Progress| {
             matches!(progress, Progress::Left | Progress::Stopped).then_some(())
         };
-        self.held.call.until(left).await;
+        self.owned.call.wait_for(left).await;
         Ok(())
     }
 }

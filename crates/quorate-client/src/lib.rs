@@ -1,4 +1,4 @@
-//! Locks of a quorate cluster: guards, fences, loss signals.
+//! Client library of the distributed lock service quorate: guards, fences, loss signals.
 //!
 //! ```no_run
 //! # async fn work(_: quorate::Fence) {}
@@ -15,14 +15,19 @@
 //! # }
 //! ```
 //!
-//! A [`Guard`] that is dropped releases its lock. It counts for [`Guard::valid_for`], which moves
-//! on while its site is heard of; [`Guard::lost`] fires before that is over. A process that was
-//! asleep does not know it: give [`Guard::fence`] along with every write, and let what you protect
-//! refuse a lower one than it has seen.
+//! Start at [`Cluster`]. Its methods name locks: a [`Mutex`], an [`RwLock`], a [`Pool`] of units, a
+//! [`GroupLock`], an [`Election`]. Claiming one gives a [`Guard`]:
 //!
-//! Programs without a runtime use [`blocking`]. The feature `embedded` adds sites in this process
-//! (`Cluster::embedded`) and whole clusters in memory for tests (`Cluster::in_memory`); without it
-//! the crate links neither the server nor the protocols.
+//! - Dropping the guard releases the lock.
+//! - The lock is certainly held for another [`Guard::valid_for`]. The site extends this as long as
+//!   it is reachable; [`Guard::lost`] completes before it runs out.
+//! - A process that was suspended cannot know that its time has run out. So send [`Guard::fence`]
+//!   with every write, and let the protected storage refuse a lower fence than the highest it has
+//!   seen.
+//!
+//! Programs without an async runtime use [`blocking`]. The feature `embedded` adds sites in this
+//! process (`Cluster::embedded`) and whole clusters in memory for tests (`Cluster::in_memory`);
+//! without it the crate links neither the server nor the protocols.
 
 pub mod blocking;
 mod call;
@@ -41,7 +46,7 @@ mod pool;
 mod role;
 mod rwlock;
 
-pub use cluster::{Cluster, Gathered};
+pub use cluster::{Cluster, Responses};
 pub use election::{Election, Leader, Leadership, Observer};
 pub use error::{Error, Holder};
 pub use group::{GroupGuard, GroupLock};
@@ -54,9 +59,10 @@ pub use quorate_net::tls::TlsConfig;
 pub use quorate_server::{Server, ServerError, SiteConfig};
 pub use quorate_session::client::CallerLoss as Lost;
 pub use quorate_session::{
-    Access, Answer, CallId, CallView, Card, ClaimId, Denial, Epoch, EtaView, Fence, Got, Group,
-    Groups, Kind, Loss, Name, PeerReport, Question, RequestView, ResourceView, Role, SiteError,
-    SiteId, SiteReport, Stamp, Standing, Ticket, Units, Want, Why, explain,
+    Access, Answer, CallId, CallView, ClaimId, Claimant, Denial, Details, Epoch, EtaView, Fence,
+    Granted, Group, GroupSpec, Groups, Kind, LockSpec, Loss, Name, PeerReport, PoolSpec, Question,
+    RequestView, ResourceView, Role, RoleSpec, Share, SiteError, SiteId, SiteReport, Stamp,
+    Standing, Ticket, TokenSpec, Units, Why, explain,
 };
 pub use role::RoleGuard;
 pub use rwlock::RwLock;

@@ -1,13 +1,24 @@
-//! A lock that one holds at a time.
+//! A lock with one holder at a time.
 
 use std::time::Duration;
 
-use quorate_session::{Name, Want};
+use quorate_session::{LockSpec, Name};
 
-use crate::guard::{HASTE, claim};
+use crate::guard::{NO_WAIT_TIMEOUT, claim};
 use crate::{Cluster, Error, Guard};
 
-/// A lock that one holds at a time. Names follow `tokio::sync`.
+/// A lock with one holder at a time. Names follow `tokio::sync::Mutex`.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), quorate::Error> {
+/// let sites = quorate::Cluster::in_memory(3)?;
+/// let guard = sites[0].mutex("deploy")?.lock().await?;
+/// assert!(sites[1].mutex("deploy")?.try_lock().await.is_err());
+/// guard.release().await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Mutex {
     cluster: Cluster,
@@ -24,35 +35,34 @@ impl Mutex {
         &self.name
     }
 
-    /// Waits until it is ours. Dropping the future gives up.
+    /// Waits for the lock. Dropping the future gives up.
     ///
     /// # Errors
     ///
-    /// The cluster said no, or the way to it is gone for good.
+    /// The cluster denies the claim, or the client has stopped.
     pub async fn lock(&self) -> Result<Guard, Error> {
         self.claim(None, false).await
     }
 
-    /// Waits so long at most.
+    /// As [`Mutex::lock`], with a timeout.
     ///
     /// # Errors
     ///
-    /// As [`Mutex::lock`], and when the time is over.
-    pub async fn lock_within(&self, patience: Duration) -> Result<Guard, Error> {
-        self.claim(Some(patience), false).await
+    /// As [`Mutex::lock`], and when the timeout runs out.
+    pub async fn lock_within(&self, timeout: Duration) -> Result<Guard, Error> {
+        self.claim(Some(timeout), false).await
     }
 
-    /// Takes it if nobody has it, and does not wait for anybody.
+    /// Takes the lock if it is free, and does not wait for other callers.
     ///
     /// # Errors
     ///
-    /// As [`Mutex::lock`], and when somebody has it or comes first.
+    /// As [`Mutex::lock`], and [`Error::Busy`] if another caller holds it or is first in line.
     pub async fn try_lock(&self) -> Result<Guard, Error> {
-        self.claim(Some(HASTE), true).await
+        self.claim(Some(NO_WAIT_TIMEOUT), true).await
     }
 
-    async fn claim(&self, patience: Option<Duration>, hasty: bool) -> Result<Guard, Error> {
-        let wish = (self.name.clone(), Want::Mutex);
-        Ok(claim(&self.cluster, wish, patience, hasty).await?.0)
+    async fn claim(&self, timeout: Option<Duration>, no_wait: bool) -> Result<Guard, Error> {
+        Ok(claim(&self.cluster, &self.name, LockSpec::Mutex, timeout, no_wait).await?.0)
     }
 }

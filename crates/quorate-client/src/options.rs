@@ -1,66 +1,75 @@
-//! How a process joins a cluster.
+//! Options of a connection to a cluster.
 
 use std::time::Duration;
 
 use quorate_net::tls::TlsConfig;
-use quorate_session::Card;
+use quorate_session::Claimant;
 
 use crate::{Cluster, Error};
 
-/// How a process joins a cluster: where its sites are, and who it is.
+/// Options of a connection to a cluster: the addresses of its sites, TLS, and who connects.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), quorate::Error> {
+/// use std::time::Duration;
+/// let options = quorate::Options::new(["10.0.0.1:7420", "10.0.0.2:7420", "10.0.0.3:7420"]);
+/// let cluster = options.timeout(Duration::from_secs(1)).connect().await?;
+/// # drop(cluster);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) addresses: Vec<String>,
     pub(crate) tls: Option<TlsConfig>,
-    pub(crate) card: Card,
-    pub(crate) patience: Duration,
+    pub(crate) claimant: Claimant,
+    pub(crate) timeout: Duration,
 }
 
 impl Options {
-    /// Sites are reached at these addresses, tried in turn; one that begins with `/` is a Unix
-    /// socket.
+    /// The addresses of sites, tried in order. One that begins with `/` is a Unix socket.
     pub fn new(addresses: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             addresses: addresses.into_iter().map(Into::into).collect(),
             tls: None,
-            card: card_of_this_process(),
-            patience: Duration::from_secs(5),
+            claimant: claimant_of_this_process(),
+            timeout: Duration::from_secs(5),
         }
     }
 
-    /// Speaks TLS with these certificates.
+    /// Uses TLS with these certificates.
     pub fn tls(mut self, tls: TlsConfig) -> Self {
         self.tls = Some(tls);
         self
     }
 
-    /// Says who asks, for people that wait.
-    pub fn card(mut self, card: Card) -> Self {
-        self.card = card;
+    /// Sets the description of this process that others see while it holds or waits for a lock.
+    pub fn claimant(mut self, claimant: Claimant) -> Self {
+        self.claimant = claimant;
         self
     }
 
-    /// For how long the first connection is tried.
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    /// How long the first connection is tried: 5 seconds unless set.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
-    /// Connects.
+    /// Connects to the first site that can be reached.
     ///
     /// # Errors
     ///
-    /// No site can be reached in time, or none wants us.
+    /// No site can be reached in time, or all refuse the connection.
     pub async fn connect(self) -> Result<Cluster, Error> {
         Cluster::with(self).await
     }
 }
 
-/// Who we are, for people that wait: the user, the machine and the process.
-pub(crate) fn card_of_this_process() -> Card {
+/// The default claimant: user, host and process.
+pub(crate) fn claimant_of_this_process() -> Claimant {
     let user = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
     let user = user.filter(|user| !user.is_empty());
     let owner = user.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()));
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Card { owner: owner.into(), host: host.into(), pid: std::process::id(), purpose: "".into() }
+    Claimant { owner: owner.into(), host: host.into(), pid: std::process::id(), purpose: "".into() }
 }

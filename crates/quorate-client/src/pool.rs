@@ -1,15 +1,15 @@
-//! Units that many hold together.
+//! Pools of units.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::time::Duration;
 
-use quorate_session::{Got, Name, Units, Want};
+use quorate_session::{Granted, LockSpec, Name, PoolSpec, Units};
 
-use crate::guard::{HASTE, claim};
+use crate::guard::{NO_WAIT_TIMEOUT, claim};
 use crate::{Cluster, Error, Guard};
 
-/// A number of units that callers take some of. Names follow `tokio::sync::Semaphore`.
+/// A pool of units; a claim takes some of them. Names follow `tokio::sync::Semaphore`.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -35,8 +35,8 @@ impl Pool {
         Self { cluster, name, units, numbered: false }
     }
 
-    /// The same pool, whose callers are told which units they have. That takes a message to each
-    /// site of a quorum and back, one after the other.
+    /// The same pool with numbered units: a grant names its units. This takes a round trip to each
+    /// site of a quorum, one after the other.
     pub fn numbered(mut self) -> Self {
         self.numbered = true;
         self
@@ -47,61 +47,56 @@ impl Pool {
         &self.name
     }
 
-    /// How many units there are.
+    /// The number of units.
     pub fn size(&self) -> u32 {
         self.units
     }
 
-    /// Waits until so many units are ours, all at once. Dropping the future gives up.
+    /// Waits for this many units, and takes them together. Dropping the future gives up.
     ///
     /// # Errors
     ///
-    /// There are not so many, the cluster said no, or the way to it is gone for good.
+    /// The pool has fewer units, the cluster denies the claim, or the client has stopped.
     pub async fn acquire(&self, count: u32) -> Result<UnitsGuard, Error> {
         self.claim(count, None, false).await
     }
 
-    /// Waits so long at most.
+    /// As [`Pool::acquire`], with a timeout.
     ///
     /// # Errors
     ///
-    /// As [`Pool::acquire`], and when the time is over.
-    pub async fn acquire_within(
-        &self,
-        count: u32,
-        patience: Duration,
-    ) -> Result<UnitsGuard, Error> {
-        self.claim(count, Some(patience), false).await
+    /// As [`Pool::acquire`], and when the timeout runs out.
+    pub async fn acquire_within(&self, count: u32, timeout: Duration) -> Result<UnitsGuard, Error> {
+        self.claim(count, Some(timeout), false).await
     }
 
-    /// Takes so many units if they are free, and does not wait for anybody.
+    /// Takes this many units if they are free, and does not wait for other callers.
     ///
     /// # Errors
     ///
-    /// As [`Pool::acquire`], and when somebody has them or comes first.
+    /// As [`Pool::acquire`], and [`Error::Busy`] if other callers hold them or are first in line.
     pub async fn try_acquire(&self, count: u32) -> Result<UnitsGuard, Error> {
-        self.claim(count, Some(HASTE), true).await
+        self.claim(count, Some(NO_WAIT_TIMEOUT), true).await
     }
 
     async fn claim(
         &self,
         count: u32,
-        patience: Option<Duration>,
-        hasty: bool,
+        timeout: Option<Duration>,
+        no_wait: bool,
     ) -> Result<UnitsGuard, Error> {
         let units = Units { count, of: self.units };
-        let want = Want::Pool { units, numbered: self.numbered };
-        let wish = (self.name.clone(), want);
-        let (guard, got) = claim(&self.cluster, wish, patience, hasty).await?;
-        let numbers = if let Got::Pool(numbers) = got { numbers } else { BTreeSet::new() };
+        let spec = LockSpec::Pool(PoolSpec { units, numbered: self.numbered });
+        let (guard, granted) = claim(&self.cluster, &self.name, spec, timeout, no_wait).await?;
+        let numbers = if let Granted::Pool(numbers) = granted { numbers } else { BTreeSet::new() };
         Ok(UnitsGuard { guard, count, numbers })
     }
 }
 
-/// Units that are held. Dropping it gives them back; the rest is as with any [`Guard`].
+/// Units that are held. Dropping it gives them back. It dereferences to a [`Guard`].
 ///
-/// Fences of a pool grow only along grants that could not have been held together, and along those
-/// of each unit that has a number.
+/// The fences of two grants are ordered if the grants could not be held together, or share a
+/// numbered unit.
 #[derive(Debug)]
 #[must_use = "a guard that is dropped gives its units back"]
 pub struct UnitsGuard {
@@ -111,22 +106,22 @@ pub struct UnitsGuard {
 }
 
 impl UnitsGuard {
-    /// How many units it has.
+    /// The number of units held.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Which ones, from 0 on, if the pool is [`numbered`](Pool::numbered); nobody else has any of
-    /// them.
+    /// The numbers of the units, counted from 0, if the pool is [`numbered`](Pool::numbered). No
+    /// other holder has any of them.
     pub fn numbers(&self) -> &BTreeSet<u32> {
         &self.numbers
     }
 
-    /// Gives them back, as [`Guard::release`] does.
+    /// Gives the units back, as [`Guard::release`] does.
     ///
     /// # Errors
     ///
-    /// [`Error::Lost`] if they were not ours to the end.
+    /// [`Error::Lost`] if they were lost before.
     pub async fn release(self) -> Result<(), Error> {
         self.guard.release().await
     }

@@ -1,21 +1,20 @@
-//! Members of a group, shared or exclusive, for a declared time.
+//! Role locks: shared and exclusive members of a group, each for a declared time.
 
 use std::ops::Deref;
 use std::time::Duration;
 
-use quorate_session::{Got, Group, Role, Want};
+use quorate_session::{Granted, Group, LockSpec, Role, RoleSpec};
 
-use crate::guard::{HASTE, claim};
+use crate::guard::{NO_WAIT_TIMEOUT, claim};
 use crate::{Error, GroupLock, Guard};
 
-/// Roles. A name is used with roles or without, not both at a time.
+/// Role locks. A name is used with roles or without, not both at a time.
 impl GroupLock {
-    /// Waits until it is a member of `group` in this role, for about so long. Dropping the future
-    /// gives up.
+    /// Joins `group` in this role, for about `time`. Dropping the future gives up.
     ///
-    /// One group owns the lock at a time. Any number of its members are inside with
-    /// [`Role::Shared`], and at most one beside them with [`Role::Exclusive`]. How long each says
-    /// that it will stay decides who still fits before the next group's turn.
+    /// One group holds the lock at a time. It has any number of members with [`Role::Shared`], and
+    /// besides at most one with [`Role::Exclusive`]. The declared times decide which members still
+    /// fit in before the next group.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -41,7 +40,7 @@ impl GroupLock {
         self.join_any([(group, role)], time).await
     }
 
-    /// Waits until it is a member of any one of these groups, in the role named with it.
+    /// Joins one of these groups, in the role named with it.
     ///
     /// # Errors
     ///
@@ -54,25 +53,26 @@ impl GroupLock {
         self.claim_role(groups, time, None, false).await
     }
 
-    /// The same, and waits so long at most.
+    /// As [`GroupLock::join_any`], with a timeout.
     ///
     /// # Errors
     ///
-    /// As [`GroupLock::join_any`], and when the patience is over.
+    /// As [`GroupLock::join_any`], and when the timeout runs out.
     pub async fn join_any_within<'g>(
         &self,
         groups: impl IntoIterator<Item = (&'g str, Role)>,
         time: Duration,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<RoleGuard, Error> {
-        self.claim_role(groups, time, Some(patience), false).await
+        self.claim_role(groups, time, Some(timeout), false).await
     }
 
-    /// Becomes a member if that can be at once, and does not wait for anybody.
+    /// Joins `group` if that is possible now, and does not wait for other callers.
     ///
     /// # Errors
     ///
-    /// As [`GroupLock::join`], and when somebody is in the way or comes first.
+    /// As [`GroupLock::join`], and [`Error::Busy`] if a holder conflicts or another caller is first
+    /// in line.
     pub async fn try_join(
         &self,
         group: &str,
@@ -82,40 +82,41 @@ impl GroupLock {
         self.try_join_any([(group, role)], time).await
     }
 
-    /// Becomes a member of any one of these groups, and does not wait for anybody.
+    /// Joins one of these groups, and does not wait for other callers.
     ///
     /// # Errors
     ///
-    /// As [`GroupLock::join_any`], and when somebody is in the way or comes first.
+    /// As [`GroupLock::join_any`], and [`Error::Busy`] if a holder conflicts or another caller is
+    /// first in line.
     pub async fn try_join_any<'g>(
         &self,
         groups: impl IntoIterator<Item = (&'g str, Role)>,
         time: Duration,
     ) -> Result<RoleGuard, Error> {
-        self.claim_role(groups, time, Some(HASTE), true).await
+        self.claim_role(groups, time, Some(NO_WAIT_TIMEOUT), true).await
     }
 
     async fn claim_role<'g>(
         &self,
         groups: impl IntoIterator<Item = (&'g str, Role)>,
         time: Duration,
-        patience: Option<Duration>,
-        hasty: bool,
+        timeout: Option<Duration>,
+        no_wait: bool,
     ) -> Result<RoleGuard, Error> {
         let groups = groups.into_iter().map(|(group, role)| (Group::new(group), role)).collect();
-        let wish = (self.name().clone(), Want::Role { groups, time });
-        match claim(self.cluster(), wish, patience, hasty).await? {
-            (guard, Got::Role(group, role)) => Ok(RoleGuard { guard, group, role }),
-            _ => Err(Error::Stopped("it granted something else than was asked for".into())),
+        let spec = LockSpec::Role(RoleSpec { groups, time });
+        match claim(self.cluster(), self.name(), spec, timeout, no_wait).await? {
+            (guard, Granted::Role(group, role)) => Ok(RoleGuard { guard, group, role }),
+            _ => Err(Error::Stopped("it granted another kind of lock".into())),
         }
     }
 }
 
-/// A membership that is held. Dropping it leaves the group; the rest is as with any [`Guard`].
+/// A membership that is held. Dropping it leaves the group. It dereferences to a [`Guard`].
 ///
-/// Shared members of one stage have the same fence, and each exclusive one a higher one of its
-/// own. They do not conflict: let what shared and exclusive members write be told apart, or look at
-/// the fences of exclusive ones only.
+/// Shared members of one stage have the same fence, and each exclusive member has a higher one. The
+/// two roles do not conflict: a storage that both write to must check their fences separately, or
+/// only those of exclusive members.
 #[derive(Debug)]
 #[must_use = "a guard that is dropped leaves its group"]
 pub struct RoleGuard {
@@ -125,21 +126,21 @@ pub struct RoleGuard {
 }
 
 impl RoleGuard {
-    /// The group it is a member of.
+    /// The group that was joined.
     pub fn group(&self) -> &str {
         self.group.name()
     }
 
-    /// In which role.
+    /// The role in it.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// Leaves, as [`Guard::release`] does.
+    /// Leaves the group, as [`Guard::release`] does.
     ///
     /// # Errors
     ///
-    /// [`Error::Lost`] if it was not a member to the end.
+    /// [`Error::Lost`] if the membership was lost before.
     pub async fn release(self) -> Result<(), Error> {
         self.guard.release().await
     }

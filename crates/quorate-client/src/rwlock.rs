@@ -1,13 +1,13 @@
-//! Locks that many hold to read, or one to write.
+//! Locks with many readers or one writer.
 
 use std::time::Duration;
 
-use quorate_session::{Access, Name, Want};
+use quorate_session::{Access, LockSpec, Name};
 
-use crate::guard::{HASTE, claim};
+use crate::guard::{NO_WAIT_TIMEOUT, claim};
 use crate::{Cluster, Error, Guard};
 
-/// A lock that many hold to read, or one to write. Names follow `tokio::sync::RwLock`.
+/// A lock with many readers or one writer. Names follow `tokio::sync::RwLock`.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -38,37 +38,37 @@ impl RwLock {
         &self.name
     }
 
-    /// Waits until nobody writes. Dropping the future gives up.
+    /// Waits until there is no writer. Dropping the future gives up.
     ///
-    /// Readers that come while others read go before a writer that waits, until the reader leaves
-    /// that came first of them.
+    /// While others read, new readers overtake a waiting writer, until the reader that came first
+    /// leaves.
     ///
     /// # Errors
     ///
-    /// The cluster said no, or the way to it is gone for good.
+    /// The cluster denies the claim, or the client has stopped.
     pub async fn read(&self) -> Result<Guard, Error> {
         self.claim(Access::Read, None, false).await
     }
 
-    /// Waits until nobody writes, so long at most.
+    /// As [`RwLock::read`], with a timeout.
     ///
     /// # Errors
     ///
-    /// As [`RwLock::read`], and when the time is over.
-    pub async fn read_within(&self, patience: Duration) -> Result<Guard, Error> {
-        self.claim(Access::Read, Some(patience), false).await
+    /// As [`RwLock::read`], and when the timeout runs out.
+    pub async fn read_within(&self, timeout: Duration) -> Result<Guard, Error> {
+        self.claim(Access::Read, Some(timeout), false).await
     }
 
-    /// Reads if nobody writes, and does not wait for anybody.
+    /// Becomes a reader if there is no writer, and does not wait for other callers.
     ///
     /// # Errors
     ///
-    /// As [`RwLock::read`], and when somebody writes or comes first.
+    /// As [`RwLock::read`], and [`Error::Busy`] if there is a writer or one is first in line.
     pub async fn try_read(&self) -> Result<Guard, Error> {
-        self.claim(Access::Read, Some(HASTE), true).await
+        self.claim(Access::Read, Some(NO_WAIT_TIMEOUT), true).await
     }
 
-    /// Waits until nobody else reads or writes. Dropping the future gives up.
+    /// Waits until there is no reader and no other writer. Dropping the future gives up.
     ///
     /// # Errors
     ///
@@ -77,31 +77,31 @@ impl RwLock {
         self.claim(Access::Write, None, false).await
     }
 
-    /// Waits until nobody else reads or writes, so long at most.
+    /// As [`RwLock::write`], with a timeout.
     ///
     /// # Errors
     ///
-    /// As [`RwLock::read`], and when the time is over.
-    pub async fn write_within(&self, patience: Duration) -> Result<Guard, Error> {
-        self.claim(Access::Write, Some(patience), false).await
+    /// As [`RwLock::read`], and when the timeout runs out.
+    pub async fn write_within(&self, timeout: Duration) -> Result<Guard, Error> {
+        self.claim(Access::Write, Some(timeout), false).await
     }
 
-    /// Writes if nobody else is inside, and does not wait for anybody.
+    /// Becomes the writer if the lock is free, and does not wait for other callers.
     ///
     /// # Errors
     ///
-    /// As [`RwLock::read`], and when somebody is inside or comes first.
+    /// As [`RwLock::read`], and [`Error::Busy`] if another caller holds it or is first in line.
     pub async fn try_write(&self) -> Result<Guard, Error> {
-        self.claim(Access::Write, Some(HASTE), true).await
+        self.claim(Access::Write, Some(NO_WAIT_TIMEOUT), true).await
     }
 
     async fn claim(
         &self,
         access: Access,
-        patience: Option<Duration>,
-        hasty: bool,
+        timeout: Option<Duration>,
+        no_wait: bool,
     ) -> Result<Guard, Error> {
-        let wish = (self.name.clone(), Want::Access(access));
-        Ok(claim(&self.cluster, wish, patience, hasty).await?.0)
+        let spec = LockSpec::Access(access);
+        Ok(claim(&self.cluster, &self.name, spec, timeout, no_wait).await?.0)
     }
 }

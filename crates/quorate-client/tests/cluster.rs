@@ -1,5 +1,7 @@
 //! The client crate against real sites: over TCP, over a Unix socket, and in this process.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
@@ -7,12 +9,19 @@ use std::time::Duration;
 use quorate::{Cluster, Denial, Error, Options, Question, SiteConfig};
 use quorate_server::Server;
 
-/// Three sites in this process, with leases of 0.6 s.
+/// Starts three sites in this process, with leases of 0.6 s.
 fn start(folder: &Path) -> (Vec<Server>, Vec<SiteConfig>) {
     start_with_lease(folder, 600)
 }
 
 fn start_with_lease(folder: &Path, lease_ms: u64) -> (Vec<Server>, Vec<SiteConfig>) {
+    let (listeners, configs) = configure(folder, lease_ms);
+    let start = |(config, listener)| Server::start_on(config, listener).unwrap();
+    (configs.iter().zip(listeners).map(start).collect(), configs)
+}
+
+/// Three sites that do not run yet, and the sockets they will listen on.
+fn configure(folder: &Path, lease_ms: u64) -> (Vec<TcpListener>, Vec<SiteConfig>) {
     let listeners: Vec<TcpListener> =
         (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let address = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
@@ -22,9 +31,8 @@ fn start_with_lease(folder: &Path, lease_ms: u64) -> (Vec<Server>, Vec<SiteConfi
         lease_ms,
         ..SiteConfig::new("test", site + 1, &sites, folder.join(format!("site-{}", site + 1)))
     };
-    let configs: Vec<SiteConfig> = (0..3).map(config).collect();
-    let start = |(config, listener)| Server::start_on(config, listener).unwrap();
-    (configs.iter().zip(listeners).map(start).collect(), configs)
+    let configs = (0..3).map(config).collect();
+    (listeners, configs)
 }
 
 #[tokio::test]
@@ -63,11 +71,11 @@ async fn a_grant_is_extended_while_it_is_held_and_lost_when_its_site_is_gone() {
     while guard.is_valid() {
         tokio::task::yield_now().await;
     }
-    assert!(matches!(guard.release().await, Err(Error::Lost(_))), "it was not ours to the end");
+    assert!(matches!(guard.release().await, Err(Error::Lost(_))), "it was lost before");
 }
 
 #[tokio::test]
-async fn a_release_that_was_heard_outlives_its_process() {
+async fn an_acknowledged_release_outlives_its_process() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());
     let one = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
@@ -76,7 +84,7 @@ async fn a_release_that_was_heard_outlives_its_process() {
     guard.release().await.unwrap();
     drop(one);
     let two = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
-    assert!(two.mutex("deploy").unwrap().try_lock().await.is_ok(), "nobody has it");
+    assert!(two.mutex("deploy").unwrap().try_lock().await.is_ok(), "it is free");
 }
 
 #[tokio::test]
@@ -88,8 +96,8 @@ async fn a_future_that_is_dropped_gives_up() {
     let lock = cluster.mutex("deploy").unwrap();
     let gone = tokio::time::timeout(Duration::from_millis(30), lock.lock()).await;
     assert!(gone.is_err());
-    let views = |gathered: quorate::Gathered| {
-        let shown = gathered.answers.into_values().filter_map(|answer| match answer {
+    let calls = |responses: quorate::Responses| {
+        let shown = responses.answers.into_values().filter_map(|answer| match answer {
             quorate::Answer::Shown(view) => view,
             _ => None,
         });
@@ -98,14 +106,14 @@ async fn a_future_that_is_dropped_gives_up() {
     let question = || Question::Show("deploy".parse().unwrap());
     let seen = cluster.ask(question(), Duration::from_secs(5)).await;
     assert_eq!(seen.answers.len(), 3);
-    assert_eq!(views(seen), 1, "only the holder is left");
+    assert_eq!(calls(seen), 1, "only the holder is left");
     drop(guard);
     let again = cluster.mutex("deploy").unwrap().lock().await.unwrap();
     assert!(again.is_valid());
 }
 
 #[tokio::test]
-async fn a_broken_grant_tells_its_holder() {
+async fn the_holder_of_a_broken_grant_learns_why() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());
     let one = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
@@ -119,18 +127,45 @@ async fn a_broken_grant_tells_its_holder() {
 }
 
 #[tokio::test]
-async fn a_site_that_hangs_does_not_keep_us_from_the_next() {
+async fn a_site_that_hangs_does_not_delay_the_next_for_long() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());
-    let hung = TcpListener::bind("127.0.0.1:0").unwrap(); // it accepts nobody
+    let hung = TcpListener::bind("127.0.0.1:0").unwrap(); // it accepts no connection
     let addresses = [hung.local_addr().unwrap(), servers[1].address().unwrap()];
     let cluster = Options::new(addresses.map(|address| address.to_string())).connect().await;
     assert!(cluster.unwrap().mutex("deploy").unwrap().lock().await.unwrap().is_valid());
 }
 
+/// Attempts to connect fail at first, and a sixth of this lease is less than the usual first delay.
 #[tokio::test]
-async fn nobody_there_is_an_error_that_says_so() {
-    let options = Options::new(["127.0.0.1:1"]).patience(Duration::from_millis(10));
+async fn sites_with_the_shortest_lease_connect_to_sites_that_start_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let (listeners, configs) = configure(folder.path(), 200);
+    drop(listeners);
+    let first = Cluster::embedded(&configs[0]).unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let _second = Cluster::embedded(&configs[1]).unwrap();
+    let lock = first.mutex("deploy").unwrap();
+    assert!(lock.lock_within(Duration::from_secs(10)).await.is_ok());
+}
+
+/// The same for a client whose site restarts.
+#[tokio::test]
+async fn a_client_with_the_shortest_lease_connects_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut servers, configs) = start_with_lease(folder.path(), 200);
+    let cluster = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
+    servers[0].stop().await;
+    servers.remove(0);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let _again = Server::start(&configs[0]).unwrap();
+    let lock = cluster.mutex("deploy").unwrap();
+    assert!(lock.lock_within(Duration::from_secs(10)).await.is_ok());
+}
+
+#[tokio::test]
+async fn an_unreachable_cluster_is_an_error_that_names_the_address() {
+    let options = Options::new(["127.0.0.1:1"]).timeout(Duration::from_millis(10));
     let error = options.connect().await.unwrap_err();
     assert!(error.to_string().starts_with("no site can be reached: 127.0.0.1:1"), "{error}");
 }
@@ -158,7 +193,7 @@ async fn a_cluster_in_memory_loses_a_site_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_site_among_our_tasks_grants_too() {
+async fn a_site_in_the_current_runtime_grants_too() {
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -223,7 +258,7 @@ async fn no_grant_waits_for_the_disk() {
         servers.into_iter().map(|server| Cluster::of_server(server).unwrap()).collect();
     let mut last = quorate::Fence(0);
     for site in &sites {
-        // By now every site has agreed to a lease, and written so.
+        // By now every site has granted a lease, and has written its length to disk.
         last = site.mutex("deploy").unwrap().lock().await.unwrap().fence();
     }
     let writes = || -> Vec<u64> {
@@ -239,7 +274,7 @@ async fn no_grant_waits_for_the_disk() {
 }
 
 #[tokio::test]
-async fn a_site_that_stops_tells_its_callers_and_is_followed() {
+async fn when_a_site_stops_its_callers_lose_their_locks_and_others_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());
     let mut sites = servers.into_iter().map(|server| Cluster::of_server(server).unwrap());
@@ -248,7 +283,7 @@ async fn a_site_that_stops_tells_its_callers_and_is_followed() {
     let lock = two.mutex("deploy").unwrap();
     let next = tokio::spawn(async move { lock.lock().await });
     one.server().unwrap().stop().await;
-    assert_eq!(held.lost().await, quorate::Lost::Unheard);
+    assert_eq!(held.lost().await, quorate::Lost::Expired);
     assert!(!held.is_valid());
     assert!(next.await.unwrap().unwrap().fence() > held.fence());
     let error = one.mutex("deploy").unwrap().lock().await.unwrap_err();
@@ -256,7 +291,7 @@ async fn a_site_that_stops_tells_its_callers_and_is_followed() {
 }
 
 #[tokio::test]
-async fn all_tasks_that_wait_hear_why_a_lock_is_lost() {
+async fn all_waiting_tasks_learn_why_a_lock_is_lost() {
     let sites = Cluster::in_memory(3).unwrap();
     let guard = sites[0].mutex("deploy").unwrap().lock().await.unwrap();
     let guard = std::sync::Arc::new(guard);
@@ -270,7 +305,7 @@ async fn all_tasks_that_wait_hear_why_a_lock_is_lost() {
     for waiter in waiters {
         assert_eq!(waiter.await.unwrap(), "it was broken: it hangs");
     }
-    assert_eq!(guard.lost().await.to_string(), "it was broken: it hangs", "who asks later, too");
+    assert_eq!(guard.lost().await.to_string(), "it was broken: it hangs", "later callers too");
 }
 
 #[tokio::test]
@@ -287,7 +322,7 @@ async fn a_guard_keeps_its_cluster_alive() {
 
 /// A program that drops its guard last, with a runtime of one thread that never runs again.
 #[test]
-fn a_guard_that_is_dropped_when_nothing_runs_any_more_is_heard() {
+fn a_guard_that_is_dropped_when_no_task_runs_is_released() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start_with_lease(folder.path(), 60_000);
     let address = servers[0].address().unwrap().to_string();
@@ -307,14 +342,17 @@ fn a_guard_that_is_dropped_when_nothing_runs_any_more_is_heard() {
 }
 
 #[tokio::test]
-async fn who_does_not_wait_hears_who_holds_it() {
+async fn a_claim_that_does_not_wait_names_the_holder() {
     let sites = Cluster::in_memory(3).unwrap();
     let _held = sites[0].mutex("deploy").unwrap().lock().await.unwrap();
     let error = sites[1].mutex("deploy").unwrap().try_lock().await.unwrap_err();
     let Error::Busy(holders) = &error else { panic!("{error}") };
     assert_eq!(holders.len(), 1);
-    assert_eq!((holders[0].card.pid, holders[0].site.index()), (std::process::id(), 0));
-    assert!(!holders[0].card.owner.is_empty() && !holders[0].card.host.is_empty(), "{error}");
+    assert_eq!((holders[0].claimant.pid, holders[0].site.index()), (std::process::id(), 0));
+    assert!(
+        !holders[0].claimant.owner.is_empty() && !holders[0].claimant.host.is_empty(),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -322,7 +360,7 @@ async fn an_election_has_one_leader_and_is_observed() {
     let sites = Cluster::in_memory(3).unwrap();
     let election = |site: usize| sites[site].election("scheduler").unwrap();
     let mut observer = election(2).observe();
-    assert_eq!(observer.next().await, None, "nobody leads yet");
+    assert_eq!(observer.next().await, None, "there is no leader yet");
     let first = election(0).campaign("one:9000").await.unwrap();
     assert_eq!(observer.next().await.unwrap().value(), "one:9000");
     let late = election(1).campaign_within("two:9000", Duration::from_millis(20)).await;
@@ -363,7 +401,7 @@ fn a_program_without_a_runtime_holds_locks_too() {
 }
 
 #[test]
-fn who_waits_is_told_when_the_runtime_of_its_client_ends() {
+fn waiters_learn_that_the_runtime_of_their_client_ended() {
     let folder = tempfile::tempdir().unwrap();
     let (servers, _) = start(folder.path());
     let address = servers[0].address().unwrap().to_string();
@@ -375,6 +413,6 @@ fn who_waits_is_told_when_the_runtime_of_its_client_ends() {
     second.block_on(async {
         let error = cluster.mutex("deploy").unwrap().lock().await.unwrap_err();
         assert!(matches!(error, Error::Stopped(_)), "{error}");
-        assert_eq!(held.lost().await, quorate::Lost::Unheard);
+        assert_eq!(held.lost().await, quorate::Lost::Expired);
     });
 }

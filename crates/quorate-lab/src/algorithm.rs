@@ -1,4 +1,4 @@
-//! A mutual exclusion algorithm of the literature, reduced to what its paper says.
+//! A mutual exclusion algorithm of the literature, without anything its paper does not have.
 
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
@@ -6,39 +6,44 @@ use std::hash::Hash;
 use quorate_protocol::{Effect, Fence, Out, Shared, Ticket};
 use quorate_quorum::{SiteId, SiteSet};
 
-use crate::baseline::{Baseline, Phase, Sealed};
+use crate::baseline::{Baseline, Envelope, Phase};
 
-/// The quorum of an algorithm that asks no quorum: everybody.
-pub const EVERYBODY: &str = "all";
+/// The quorum of an algorithm that asks all sites.
+pub const ALL_SITES: &str = "all";
 
-/// One site's part in a mutual exclusion algorithm, in the world of its paper: channels never fail
-/// and keep the order, and a site asks for itself alone, once at a time.
+/// One site's part in a mutual exclusion algorithm, under the assumptions of its paper: channels
+/// are reliable and FIFO, and a site has one request at a time.
 ///
-/// [`Baseline`] makes a protocol of it that can be scripted, simulated and checked like ours.
+/// [`Baseline`] turns it into a protocol that can be scripted, simulated and checked like ours.
 pub trait Algorithm: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Its name in scripts and on the command line.
     const NAME: &'static str;
 
-    /// The construction of quorums it uses if nothing is said, or [`EVERYBODY`].
-    const QUORUM: &'static str = EVERYBODY;
+    /// The quorum construction it uses by default, or [`ALL_SITES`].
+    const QUORUM: &'static str = ALL_SITES;
 
-    /// The rules that can be taken away to see what they are for, by `option undo RULE`.
+    /// The rules that can be undone, by `option undo RULE`, to see their purpose.
     const RULES: &'static [&'static str];
 
-    /// What sites say to each other.
+    /// The messages between sites.
     type Message: Clone + Debug + Display + Eq + Hash + Send + Sync;
 
     /// A site at which nothing has happened yet.
-    fn new(place: &Place) -> Self;
+    fn new(config: &SiteConfig) -> Self;
 
-    /// The site wants in. It calls [`Desk::enter`], now or later.
-    fn ask(&mut self, ticket: Ticket, desk: &mut Desk<'_, Self>);
+    /// A caller of the site asks. The site calls [`StepContext::enter`], now or later.
+    fn ask(&mut self, ticket: Ticket, context: &mut StepContext<'_, Self>);
 
     /// A message arrives.
-    fn receive(&mut self, from: SiteId, message: Self::Message, desk: &mut Desk<'_, Self>);
+    fn receive(
+        &mut self,
+        from: SiteId,
+        message: Self::Message,
+        context: &mut StepContext<'_, Self>,
+    );
 
-    /// The site has left.
-    fn leave(&mut self, desk: &mut Desk<'_, Self>);
+    /// The caller has left.
+    fn leave(&mut self, context: &mut StepContext<'_, Self>);
 
     /// Whether it remembers no request.
     fn is_idle(&self) -> bool;
@@ -47,20 +52,20 @@ pub trait Algorithm: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     fn kind(message: &Self::Message) -> &'static str;
 }
 
-/// Where a site stands.
+/// What a site knows of its cluster.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SiteConfig {
     /// The site itself.
     pub me: SiteId,
     /// How many sites there are.
     pub n: usize,
-    /// Whom it asks; nobody if it has no quorum.
+    /// The sites it asks; none if it has no quorum.
     pub quorum: SiteSet,
 }
 
-/// What an algorithm can do while it handles something.
+/// What an algorithm can do while it handles an input.
 #[derive(Debug)]
-pub struct Desk<'a, A: Algorithm> {
+pub struct StepContext<'a, A: Algorithm> {
     pub(crate) site: &'a mut Shared,
     pub(crate) undone: Option<&'static str>,
     pub(crate) seen: &'a mut Fence,
@@ -68,7 +73,7 @@ pub struct Desk<'a, A: Algorithm> {
     pub(crate) out: &'a mut Out<Baseline<A>>,
 }
 
-impl<A: Algorithm> Desk<'_, A> {
+impl<A: Algorithm> StepContext<'_, A> {
     /// The site itself.
     pub fn me(&self) -> SiteId {
         self.site.site()
@@ -87,9 +92,9 @@ impl<A: Algorithm> Desk<'_, A> {
         (me + 1..n).chain(0..me).map(SiteId::new)
     }
 
-    /// Sends a message; one to the site itself is handled next, and costs nothing.
+    /// Sends a message. A message to the site itself is handled next, and costs nothing.
     pub fn send(&mut self, to: SiteId, message: A::Message) {
-        self.out.send(to, Sealed { seen: *self.seen, message });
+        self.out.send(to, Envelope { seen: *self.seen, message });
     }
 
     /// Sends the same message to several sites.
@@ -99,7 +104,7 @@ impl<A: Algorithm> Desk<'_, A> {
         }
     }
 
-    /// Lets the site in that waits here.
+    /// Lets the waiting caller of this site enter.
     pub fn enter(&mut self) {
         let Phase::Waiting(ticket) = *self.phase else {
             panic!("{} lets a site in that does not wait", A::NAME);
@@ -110,12 +115,12 @@ impl<A: Algorithm> Desk<'_, A> {
         self.out.push(Effect::Grant(ticket.claim, grant));
     }
 
-    /// Takes note of the time of a ticket: later ones of this site are behind it.
+    /// Observes the time of a ticket: later tickets of this site come after it.
     pub fn observe(&mut self, ticket: Ticket) {
         self.site.observe(ticket);
     }
 
-    /// Whether a rule holds, as it does unless a test takes it away.
+    /// Whether a rule applies, as it does unless a test undoes it.
     pub fn keeps(&self, rule: &'static str) -> bool {
         assert!(A::RULES.contains(&rule), "{rule} is one of the rules that can be undone");
         self.undone != Some(rule)

@@ -1,4 +1,4 @@
-//! Makes a protocol of an algorithm: claims, fences, and how the simulator speaks of it.
+//! Turns an algorithm into a protocol, with claims, fences and the simulator's interface.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,29 +6,30 @@ use std::sync::Arc;
 
 use quorate_protocol::mutex::Grant;
 use quorate_protocol::{
-    Basis, ClaimId, ClaimView, Fence, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation,
+    ClaimId, ClaimView, Fence, Input, Out, Protocol, Shared, Tick, Ticket, ValidityBasis, View,
+    Violation,
 };
 use quorate_quorum::{QuorumSystem, SiteSet, Threshold};
-use quorate_sim::{AnySetup, Setup, Shape, Subject, coterie};
+use quorate_sim::{AnySetup, Setup, Shape, SimProtocol, coterie};
 
-use crate::algorithm::{Algorithm, Desk, EVERYBODY, Place};
+use crate::algorithm::{ALL_SITES, Algorithm, SiteConfig, StepContext};
 
-/// A protocol that is just the algorithm `A`.
+/// The algorithm `A` as a protocol.
 ///
-/// No paper knows of fences, and our properties do. Every entry happens after the exit before it,
+/// No paper has fences, but our properties check them. Every entry happens after the previous exit,
 /// by a chain of messages; so a count of entries that travels on every message, as Lamport's clock
-/// does, grows from one to the next, whatever the algorithm.
+/// does, grows from entry to entry, whatever the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Baseline<A> {
     undone: Option<&'static str>,
-    /// The algorithm's state; a site learns its place when something happens for the first time.
+    /// The algorithm's state; created with the first input.
     state: Option<A>,
     phase: Phase,
     /// The highest fence known here.
     seen: Fence,
 }
 
-/// Where the caller of a site is.
+/// The state of a site's caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Phase {
     Idle,
@@ -38,12 +39,12 @@ pub(crate) enum Phase {
 
 /// A message, and the highest fence known to its sender.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Sealed<M> {
+pub struct Envelope<M> {
     pub(crate) seen: Fence,
     pub(crate) message: M,
 }
 
-impl<M: fmt::Display> fmt::Display for Sealed<M> {
+impl<M: fmt::Display> fmt::Display for Envelope<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.message.fmt(f)
     }
@@ -55,19 +56,19 @@ impl<A: Algorithm> Baseline<A> {
         Self { undone, state: None, phase: Phase::Idle, seen: Fence::default() }
     }
 
-    /// Has the algorithm handle something.
+    /// Lets the algorithm handle an input.
     fn act(
         &mut self,
         site: &mut Shared,
         out: &mut Out<Self>,
-        action: impl FnOnce(&mut A, &mut Desk<'_, A>),
+        action: impl FnOnce(&mut A, &mut StepContext<'_, A>),
     ) {
         let state = self.state.get_or_insert_with(|| {
             let quorum = site.quorum().unwrap_or_default();
-            A::new(&Place { me: site.site(), n: site.n(), quorum })
+            A::new(&SiteConfig { me: site.site(), n: site.n(), quorum })
         });
         let (undone, seen, phase) = (self.undone, &mut self.seen, &mut self.phase);
-        action(state, &mut Desk { site, undone, seen, phase, out });
+        action(state, &mut StepContext { site, undone, seen, phase, out });
     }
 
     fn acquire(
@@ -84,7 +85,7 @@ impl<A: Algorithm> Baseline<A> {
         }
         let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim };
         self.phase = Phase::Waiting(ticket);
-        self.act(site, out, |state, desk| state.ask(ticket, desk));
+        self.act(site, out, |state, context| state.ask(ticket, context));
         Ok(())
     }
 
@@ -104,7 +105,7 @@ impl<A: Algorithm> Baseline<A> {
 }
 
 impl<A: Algorithm> Protocol for Baseline<A> {
-    type Message = Sealed<A::Message>;
+    type Message = Envelope<A::Message>;
     type Claim = ();
     type Grant = Grant;
     type Timer = Infallible;
@@ -121,9 +122,9 @@ impl<A: Algorithm> Protocol for Baseline<A> {
             Input::Release(claim) => self.release(site, claim, out),
             Input::Abandon(claim) => Err(Violation::NotWaiting(claim)),
             Input::Turn(_) => Err(Violation::NoTurns),
-            Input::Deliver(from, Sealed { seen, message }) => {
+            Input::Deliver(from, Envelope { seen, message }) => {
                 self.seen = self.seen.max(seen);
-                self.act(site, out, |state, desk| state.receive(from, message, desk));
+                self.act(site, out, |state, context| state.receive(from, message, context));
                 Ok(())
             }
             Input::Expire(never) => match never {},
@@ -134,12 +135,12 @@ impl<A: Algorithm> Protocol for Baseline<A> {
         }
     }
 
-    fn rests_on(&self, claim: ClaimId) -> Basis {
+    fn validity_basis(&self, claim: ClaimId) -> ValidityBasis {
         match self.phase {
             Phase::Inside(ticket) if ticket.claim == claim => {
-                Basis::Permissions(SiteSet::default())
+                ValidityBasis::Permissions(SiteSet::default())
             }
-            _ => Basis::Nothing,
+            _ => ValidityBasis::Nothing,
         }
     }
 
@@ -164,7 +165,7 @@ impl<A: Algorithm> Protocol for Baseline<A> {
     fn retire(&self, _: &mut Shared) {}
 }
 
-impl<A: Algorithm> Subject for Baseline<A> {
+impl<A: Algorithm> SimProtocol for Baseline<A> {
     const NAME: &'static str = A::NAME;
 
     const QUORUM: &'static str = A::QUORUM;
@@ -172,6 +173,8 @@ impl<A: Algorithm> Subject for Baseline<A> {
     const ANY_ORDER: bool = false;
 
     const IDEAL: bool = true;
+
+    const ARBITERS: bool = false;
 
     type Options = Option<&'static str>;
 
@@ -183,11 +186,11 @@ impl<A: Algorithm> Subject for Baseline<A> {
 
     fn quorums(shape: &Shape, _: &[()]) -> Result<Self::Quorums, String> {
         match shape {
-            Shape::Kind(name, n) if name == EVERYBODY => {
+            Shape::Kind(name, n) if name == ALL_SITES => {
                 let all = Threshold::new(*n, *n).map_err(|error| error.to_string())?;
                 Ok(Arc::new(all))
             }
-            _ if A::QUORUM == EVERYBODY => {
+            _ if A::QUORUM == ALL_SITES => {
                 Err(format!("{} asks no quorum; leave the quorum out", A::NAME))
             }
             _ => coterie(shape),
@@ -205,11 +208,11 @@ impl<A: Algorithm> Subject for Baseline<A> {
         }
     }
 
-    fn kind(message: &Sealed<A::Message>) -> &'static str {
+    fn kind(message: &Envelope<A::Message>) -> &'static str {
         A::kind(&message.message)
     }
 
-    fn is_for_arbiter(_: &Sealed<A::Message>) -> bool {
+    fn is_for_arbiter(_: &Envelope<A::Message>) -> bool {
         true
     }
 
@@ -221,7 +224,7 @@ impl<A: Algorithm> Subject for Baseline<A> {
         grant.fence
     }
 
-    fn vouch(_: &Self::Quorums, _: &Grant, _: &SiteSet) -> bool {
+    fn is_quorum_for(_: &Self::Quorums, _: &Grant, _: &SiteSet) -> bool {
         false
     }
 }

@@ -33,7 +33,7 @@ pub fn protocols() -> Vec<&'static str> {
 ///
 /// # Errors
 ///
-/// No such protocol, no such switch, or no such value; the text says what there is.
+/// There is no such protocol, option or value; the text lists those that exist.
 pub fn find(name: &str, settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     match name {
         Lamport::NAME => mutex::<Lamport>(settings),

@@ -12,10 +12,12 @@ mod diagram;
 mod experiment;
 mod figure;
 
-pub use algorithm::{Algorithm, Desk, EVERYBODY, Place};
-pub use baseline::{Baseline, Sealed};
+pub use algorithm::{ALL_SITES, Algorithm, SiteConfig, StepContext};
+pub use baseline::{Baseline, Envelope};
 pub use catalogue::{BASELINES, find, protocols};
-pub use diagram::{Arrow, Diagram, Fate, Film, Moment, Span, Standing, Stay, Steps};
+pub use diagram::{
+    Arrow, Delivery, Diagram, DiagramRecorder, Interval, Moment, SiteState, Span, StepRecorder,
+};
 pub use experiment::{
     Axis, EXPERIMENTS, Experiment, Finding, Line, Plot, Row, Settings, Sink, Verdict,
 };

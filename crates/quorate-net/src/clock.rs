@@ -1,7 +1,7 @@
-//! A clock that counts the time a machine sleeps, and a timer that wakes by it.
+//! A clock that counts while the machine sleeps, and a timer by that clock.
 //!
-//! One unsafe call: tokio can only be promised, not shown, that a file descriptor stays open while
-//! it watches it. Here it owns the descriptor, which nobody else has.
+//! One unsafe call: the type system cannot show tokio that a file descriptor stays open while it
+//! is watched. Here tokio owns the descriptor, and nothing else has it.
 
 use std::future::poll_fn;
 use std::io;
@@ -22,7 +22,7 @@ pub fn now() -> Tick {
     Tick(part(time.tv_sec) * 1_000_000_000 + part(time.tv_nsec))
 }
 
-/// Wakes at a time of [`now`]'s clock. The usual timers stop while the machine sleeps.
+/// A timer by the clock of [`now`]. Tokio's timers stop while the machine sleeps.
 #[derive(Debug)]
 pub struct Alarm {
     fd: AsyncFd<OwnedFd>,
@@ -33,7 +33,7 @@ impl Alarm {
     ///
     /// # Errors
     ///
-    /// The system has no such timers, or no more of them.
+    /// The system has no such timer, or no more of them.
     pub fn new() -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let fd = timerfd_create(TimerfdClockId::Boottime, flags)?;
@@ -43,15 +43,15 @@ impl Alarm {
         Ok(Self { fd })
     }
 
-    /// Sets it to `when`; it replaces the time it was set to before.
+    /// Sets it to `when`, which replaces the time before.
     ///
     /// # Errors
     ///
-    /// The system refuses.
+    /// The timer cannot be set.
     pub fn set(&mut self, when: Tick) -> io::Result<()> {
         let (seconds, nanos) = (when.0 / 1_000_000_000, when.0 % 1_000_000_000);
         let part = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        // Zero would unset it, and a time that has passed rings at once.
+        // Zero would unset it; a time that has passed rings at once.
         let it_value = Timespec { tv_sec: part(seconds), tv_nsec: part(nanos.max(1)) };
         let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
         let times = Itimerspec { it_interval, it_value };

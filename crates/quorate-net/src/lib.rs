@@ -1,6 +1,7 @@
-//! What clients and sites need of the machine they run on: sockets, TLS, and a clock that counts
-//! while the machine sleeps.
+//! What clients and sites need of the machine they run on: connections, TLS, delays between
+//! attempts to connect, and a clock that counts while the machine sleeps.
 
+pub mod backoff;
 pub mod clock;
-pub mod link;
+pub mod connection;
 pub mod tls;

@@ -7,6 +7,7 @@ use std::{fmt, net};
 
 use quorate_session::SiteId;
 use serde::Deserialize;
+use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -18,34 +19,27 @@ use tokio_rustls::rustls::{
 use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
 use webpki::EndEntityCert;
 
-/// The name in every site's certificate: a client may have reached any of them.
+/// The name in the certificates of all sites, for clients that connect to any of them.
 pub const ANY_SITE: &str = "quorate";
 
-/// Where certificates are.
+/// The files of certificates and keys.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsConfig {
-    /// The authority that has signed all certificates of the cluster.
+    /// The certificate of the authority that signed all certificates of the cluster.
     pub ca: PathBuf,
-    /// The certificate of this site.
+    /// The certificate of this site or client.
     pub cert: PathBuf,
     /// Its key.
     pub key: PathBuf,
 }
 
 /// Why a certificate or key cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
 pub struct TlsError(pub String);
 
-impl fmt::Display for TlsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for TlsError {}
-
-/// Both sides of TLS for one owner of a certificate.
+/// TLS with one certificate, for accepting and for opening connections.
 #[derive(Clone)]
 pub struct Tls {
     acceptor: TlsAcceptor,
@@ -63,7 +57,7 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// A file cannot be read, or is not what it should be.
+    /// A file cannot be read, or holds no valid certificate or key.
     pub fn read(config: &TlsConfig) -> Result<Self, TlsError> {
         let problem = |path: &Path, why: String| {
             TlsError(format!("{} cannot be used: {why}", path.display()))
@@ -96,7 +90,7 @@ impl Tls {
         })
     }
 
-    /// The accepting side of a connection.
+    /// Accepts a connection.
     ///
     /// # Errors
     ///
@@ -105,7 +99,7 @@ impl Tls {
         self.acceptor.accept(stream).await
     }
 
-    /// The opening side of a connection, to the site named, or to any.
+    /// Opens a connection to this site, or to any.
     ///
     /// # Errors
     ///
@@ -116,42 +110,42 @@ impl Tls {
         stream: TcpStream,
     ) -> io::Result<client::TlsStream<TcpStream>> {
         let name = site.map_or_else(|| ANY_SITE.to_owned(), site_name);
-        let name = ServerName::try_from(name).expect("a good name");
+        let name = ServerName::try_from(name).expect("a valid DNS name");
         self.connector.connect(name, stream).await
     }
 
-    /// As [`Tls::accept`], for a thread that waits.
+    /// As [`Tls::accept`], for blocking I/O.
     ///
     /// # Errors
     ///
-    /// A connection of this sort cannot be made.
+    /// The TLS session cannot be created.
     pub fn accept_blocking(&self, stream: net::TcpStream) -> io::Result<impl Read + Write + use<>> {
         let config = Arc::clone(self.acceptor.config());
         let connection = ServerConnection::new(config).map_err(io::Error::other)?;
         Ok(StreamOwned::new(connection, stream))
     }
 
-    /// As [`Tls::connect`] to any site, for a thread that waits.
+    /// As [`Tls::connect`] to any site, for blocking I/O.
     ///
     /// # Errors
     ///
-    /// A connection of this sort cannot be made.
+    /// The TLS session cannot be created.
     pub fn connect_blocking(
         &self,
         stream: net::TcpStream,
     ) -> io::Result<impl Read + Write + use<>> {
         let config = Arc::clone(self.connector.config());
-        let name = ServerName::try_from(ANY_SITE).expect("a good name");
+        let name = ServerName::try_from(ANY_SITE).expect("a valid DNS name");
         let connection = ClientConnection::new(config, name).map_err(io::Error::other)?;
         Ok(StreamOwned::new(connection, stream))
     }
 }
 
-/// Whether whoever opened this connection has the certificate of `site`.
+/// Whether the peer that opened this connection has the certificate of `site`.
 pub fn is_site(stream: &server::TlsStream<TcpStream>, site: SiteId) -> bool {
     let (_, connection) = stream.get_ref();
     let chain = connection.peer_certificates().unwrap_or_default();
-    let name = ServerName::try_from(site_name(site)).expect("a good name");
+    let name = ServerName::try_from(site_name(site)).expect("a valid DNS name");
     chain.first().is_some_and(|first| {
         let certificate = EndEntityCert::try_from(first);
         certificate.is_ok_and(|end| end.verify_is_valid_for_subject_name(&name).is_ok())

@@ -1,4 +1,4 @@
-//! How long the mutex takes for one message, at the arbiter and at the requester.
+//! The time the mutex takes for one message, at the arbiter and at the requester.
 //!
 //! `cargo bench -p quorate-protocol`
 
@@ -27,8 +27,8 @@ fn feed(mutex: &mut Mutex, shared: &mut Shared, out: &mut Out<Mutex>, input: Inp
     }
 }
 
-/// Eight requests come to one arbiter, and each is lent its permission and releases it: half of
-/// the messages are requests, half are releases.
+/// Eight requests arrive at one arbiter, and each gets the permission and releases it: half of the
+/// messages are requests, half are releases.
 fn arbiter(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("arbiter");
     group.throughput(Throughput::Elements(16));

@@ -20,11 +20,11 @@ impl Clock {
 
     /// The time for a new ticket: later than everything seen so far.
     pub fn advance(&mut self) -> u64 {
-        self.0 = self.0.checked_add(1).expect("2^64 tickets outlast any cluster");
+        self.0 = self.0.checked_add(1).expect("a cluster makes fewer than 2^64 tickets");
         self.0
     }
 
-    /// Takes note of a ticket made at `time`.
+    /// Advances the clock to at least `time`.
     pub fn observe(&mut self, time: u64) {
         self.0 = self.0.max(time);
     }

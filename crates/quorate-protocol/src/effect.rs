@@ -1,7 +1,7 @@
-//! What a protocol asks of its driver.
+//! The effects of a protocol, which its driver carries out.
 
 #[cfg(feature = "mutations")]
-mod errata;
+mod mutations;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use quorate_session::Why;
 use crate::token::{Durable, Regeneration};
 use crate::{ClaimId, Fence, Protocol};
 
-/// Everything a site can ask of its driver.
+/// What a protocol can ask its driver to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect<P: Protocol> {
     /// Carry a message to a site, which may be the sender itself.
@@ -21,24 +21,24 @@ pub enum Effect<P: Protocol> {
     Grant(ClaimId, P::Grant),
     /// The grant is over before its holder released it, and why.
     Lose(ClaimId, Why),
-    /// Come back with this timer after so long.
+    /// Deliver this timer after so long.
     Arm(P::Timer, Duration),
     /// The timer is not needed any more.
     Disarm(P::Timer),
-    /// This must be on disk before later effects leave the site; it is all that must be.
+    /// Write this to disk before any later effect leaves the site.
     Persist(Record),
-    /// For people: a token that was lost has been replaced.
+    /// For operators: a lost token has been replaced.
     Regenerated(Regeneration),
     /// Nothing to do, and why. Each reason is reached by a scenario of its own.
     Ignore(&'static str),
 }
 
-/// Something that must survive a restart.
+/// A record that must survive a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Record {
-    /// All fences this site may have told of lie below this one.
+    /// All fences this site may have allowed lie below this one.
     FenceCeil(Fence),
-    /// What a token lock must not forget.
+    /// The durable state of a token lock.
     Token(Durable),
 }
 
@@ -54,12 +54,12 @@ impl<P: Protocol> Out<P> {
         Self { effects: VecDeque::new() }
     }
 
-    /// Asks to carry `message` to `to`.
+    /// Sends `message` to `to`.
     pub fn send(&mut self, to: SiteId, message: P::Message) {
         self.effects.push_back(Effect::Send(to, message));
     }
 
-    /// Lets `claim` in.
+    /// Grants `claim`.
     pub fn grant(&mut self, claim: ClaimId, grant: P::Grant) {
         self.effects.push_back(Effect::Grant(claim, grant));
     }
@@ -69,17 +69,17 @@ impl<P: Protocol> Out<P> {
         self.effects.push_back(Effect::Lose(claim, why));
     }
 
-    /// Has something written to disk before any later effect leaves the site.
+    /// Writes `record` to disk before any later effect leaves the site.
     pub fn persist(&mut self, record: Record) {
         self.effects.push_back(Effect::Persist(record));
     }
 
-    /// Says why there is nothing to do.
+    /// Records why there is nothing to do.
     pub fn ignore(&mut self, why: &'static str) {
         self.effects.push_back(Effect::Ignore(why));
     }
 
-    /// Asks for any effect.
+    /// Adds any effect.
     pub fn push(&mut self, effect: Effect<P>) {
         self.effects.push_back(effect);
     }
@@ -94,7 +94,7 @@ impl<P: Protocol> Out<P> {
         self.effects.pop_front()
     }
 
-    /// Takes all effects, keeping the room they had.
+    /// Takes all effects, and keeps the capacity.
     pub fn drain(&mut self) -> impl Iterator<Item = Effect<P>> + '_ {
         self.effects.drain(..)
     }
@@ -104,7 +104,7 @@ impl<P: Protocol> Out<P> {
         self.effects.retain(keep);
     }
 
-    /// Whether nothing was asked for.
+    /// Whether there are no effects.
     pub fn is_empty(&self) -> bool {
         self.effects.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The numbers that name things, each a type of its own.
+//! Numbers of loans, and ranges of fences.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 /// The number of one loan of an arbiter's permission; it grows with every loan.
 ///
-/// One request may hold the same permission twice, and only this number tells the two apart
-/// (erratum E6 of the mutex). The arbiter's incarnation is its first part, so that a restarted
-/// arbiter goes on above what it has forgotten, without a write to disk.
+/// One request may hold the same permission twice, and only this number tells the two loans apart
+/// (E6 of `docs/protocols/mutex.md`). Its first part is the arbiter's incarnation, so that a
+/// restarted arbiter continues above the numbers it has forgotten, without a write to disk.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct GrantNo {
-    /// The incarnation of the arbiter that began the chain of loans.
+    /// The incarnation in which the arbiter began this chain of loans.
     pub incarnation: u32,
-    /// The place in that chain.
+    /// The position in that chain.
     pub count: u64,
 }
 
@@ -31,7 +31,7 @@ impl GrantNo {
         self.plus(1)
     }
 
-    /// The number so many loans further on in the same chain.
+    /// The number `loans` further on in the same chain.
     pub fn plus(self, loans: u64) -> Self {
         Self { count: self.count + loans, ..self }
     }

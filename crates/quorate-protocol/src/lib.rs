@@ -1,16 +1,16 @@
 //! Lock protocols as pure state machines: one resource at one site.
 //!
 //! A protocol is a value with one method that changes it, [`Protocol::step`]. It reads no clock,
-//! opens no socket and draws no random number; the server, the simulator and the checker drive the
-//! same code, and it cannot tell which of them does.
+//! opens no socket and draws no random number. The server, the simulator and the checker drive the
+//! same code.
 //!
 //! | module | grants | paper |
 //! |---|---|---|
-//! | [`group`] | any one of some groups, to all who can use it | Manabe & Park 2004 |
-//! | [`mutex`] | the lock, to one at a time | Cao & Singhal 2001 |
-//! | [`pool`] | h of k units, to as many as fit | Manabe & Tajima |
+//! | [`group`] | one of several groups, to all claims compatible with it | Manabe & Park 2004 |
+//! | [`mutex`] | the lock, to one claim at a time | Cao & Singhal 2001 |
+//! | [`pool`] | h of k units, to as many claims as fit | Manabe & Tajima |
 //! | [`role`] | a group, as a shared or exclusive member for some time | Cenci & Ardenghi 2012 |
-//! | [`token`] | any one of some groups, by a token | Swaroop & Singh 2008 |
+//! | [`token`] | one of several groups, by a token | Swaroop & Singh 2008 |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -24,7 +24,7 @@
 //! let mut out = Out::new();
 //! mutex.step(&mut shared, Tick::ZERO, Input::Acquire(ClaimId(1), ()), &mut out)?;
 //!
-//! // The driver carries the effects out: here a message of the site to itself, and its answer.
+//! // The driver carries the effects out: here a message from the site to itself, and its reply.
 //! while let Some(Effect::Send(to, message)) = out.pop() {
 //!     mutex.step(&mut shared, Tick::ZERO, Input::Deliver(to, message), &mut out)?;
 //!     if let Some(Effect::Grant(claim, grant)) = out.peek() {
@@ -35,17 +35,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod choice;
 mod clock;
 mod effect;
-#[cfg(feature = "mutations")]
-mod errata;
 pub mod group;
-mod haste;
 mod ids;
+#[cfg(feature = "mutations")]
+mod mutations;
 pub mod mutex;
+mod no_wait;
 pub mod pool;
 mod protocol;
+mod quorum_picker;
 pub mod role;
 mod sessions;
 mod shared;
@@ -54,12 +54,12 @@ mod view;
 
 pub use clock::Clock;
 pub use effect::{Effect, Out, Record};
-#[cfg(feature = "mutations")]
-pub use errata::Wrapper;
 pub use ids::{Fences, GrantNo};
+#[cfg(feature = "mutations")]
+pub use mutations::MutantProtocol;
 pub use protocol::{Input, Protocol, Violation};
 pub use quorate_quorum::SiteId;
 pub use quorate_session::{ClaimId, Fence, SessionNo, Tick, Ticket, Why};
-pub use sessions::{Ours, Sessions};
+pub use sessions::{OutboundSession, Sessions};
 pub use shared::{FENCE_BLOCK, Shared};
-pub use view::{Basis, ClaimView, Eta, View};
+pub use view::{ClaimView, Eta, ValidityBasis, View};

@@ -1,12 +1,12 @@
-//! The contract between a protocol and whoever drives it.
+//! The contract between a protocol and its driver.
 
-use std::fmt::{self, Debug, Display};
+use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
 use quorate_quorum::{QuorumSystem, SiteId};
 
 use crate::pool::Units;
-use crate::{Basis, ClaimId, Out, SessionNo, Shared, Tick, Ticket, View};
+use crate::{ClaimId, Out, SessionNo, Shared, Tick, Ticket, ValidityBasis, View};
 
 /// One site's part in a lock protocol, as a pure state machine.
 ///
@@ -15,7 +15,7 @@ use crate::{Basis, ClaimId, Out, SessionNo, Shared, Tick, Ticket, View};
 /// `Clone + Eq + Hash` lets the checker store it, and ordered collections make equal histories
 /// give equal bytes.
 pub trait Protocol: Clone + Debug + Eq + Hash {
-    /// What sites say to each other.
+    /// The messages between sites.
     type Message: Clone + Debug + Display + Eq + Hash;
     /// What a caller asks for: the lock, any of some groups, a role, a number of units.
     type Claim: Clone + Debug + Eq + Hash;
@@ -25,7 +25,7 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
     type Timer: Copy + Debug + Display + Eq + Hash + Ord;
 
     /// Whether a site may have several claims under way at once.
-    const SEVERAL: bool = false;
+    const CONCURRENT_CLAIMS: bool = false;
 
     /// Handles one input, to completion.
     ///
@@ -43,18 +43,18 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
         out: &mut Out<Self>,
     ) -> Result<(), Violation>;
 
-    /// What a grant rests on: permissions of a quorum, or one giver's word.
-    fn rests_on(&self, claim: ClaimId) -> Basis;
+    /// What a grant's validity depends on: permissions of a quorum, or one site's delegation.
+    fn validity_basis(&self, claim: ClaimId) -> ValidityBasis;
 
-    /// Whom others, or claims of ours, are inside or let somebody in on our word about: to which
-    /// site the word was given, and which request it is about.
-    fn words(&self) -> Vec<(SiteId, Ticket)> {
+    /// The delegations this site has given: to which site, and about which request. The receiver
+    /// is inside, or admits others, because of it.
+    fn delegations(&self) -> Vec<(SiteId, Ticket)> {
         Vec::new()
     }
 
-    /// What our word about a request rests on.
-    fn word_on(&self, _about: Ticket) -> Basis {
-        Basis::Nothing
+    /// What the validity of our delegation about a request depends on.
+    fn delegation_basis(&self, _about: Ticket) -> ValidityBasis {
+        ValidityBasis::Nothing
     }
 
     /// The requests of callers, here or elsewhere, for which a request of ours was made.
@@ -62,110 +62,99 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
         vec![request]
     }
 
-    /// The quorums of which a claim needs one: those of the cluster, unless it depends on what is
-    /// asked for.
+    /// The quorums of which a claim needs one: those of the cluster, unless they depend on the
+    /// claim.
     fn quorums_of<'a>(&'a self, site: &'a Shared, _claim: ClaimId) -> &'a dyn QuorumSystem {
         site.quorums()
     }
 
-    /// Who is inside, who waits in which place, who blocks whom: for `show` and `explain`.
+    /// The holders, the waiters in order, and which of them block which: for `show` and `explain`.
     fn view(&self) -> View;
 
-    /// Whether another site is known to wait for what a claim of ours holds.
+    /// Whether another site is known to wait for what a claim of this site holds.
     fn is_wanted(&self) -> bool;
 
-    /// Whether nothing is going on here: no claim, no loan, nobody in a queue. The resource can be
-    /// forgotten, once its numbers are [noted](Self::retire).
+    /// Whether there is no claim, no loan and no waiter here. The resource can then be forgotten,
+    /// after [`retire`](Self::retire).
     fn is_vacant(&self) -> bool;
 
-    /// Notes what must outlive a vacant resource, so that a later one of its name goes on from it.
+    /// Records what a later resource of the same name must continue from, before a vacant resource
+    /// is forgotten.
     fn retire(&self, site: &mut Shared);
 }
 
-/// Everything that can happen to a protocol.
+/// The inputs of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Input<P: Protocol> {
-    /// A caller wants in.
+    /// A caller asks for a grant.
     Acquire(ClaimId, P::Claim),
     /// A caller that is inside leaves.
     Release(ClaimId),
     /// A caller that waits gives up.
     Abandon(ClaimId),
-    /// The caller inside is followed by another one of its site, under the same claim: the grant
-    /// is repeated, with the next fence.
+    /// The caller inside has left and another caller of its site follows under the same claim: the
+    /// grant is repeated with the next fence.
     Turn(ClaimId),
     /// A message arrived from a site.
     Deliver(SiteId, P::Message),
-    /// An armed timer ran out.
+    /// An armed timer has expired.
     Expire(P::Timer),
-    /// Requester half: nothing was heard of the site for half a lease.
+    /// Requester half: no reply from the site for half a lease.
     Silent(SiteId),
-    /// Requester half: our session at the site is over, and with it what it lent us.
+    /// Requester half: our session at the site has ended, and with it what it lent us.
     Lost(SiteId),
     /// Requester half: we have a session at the site.
     Open(SiteId, SessionNo),
-    /// Arbiter half: the site's session here is over, and what we lent it is ours again.
+    /// Arbiter half: the site's session here has ended, and what we lent in it is ours again.
     Closed(SiteId),
     /// Arbiter half: the site has a session here.
     Opened(SiteId, SessionNo),
-    /// Arbiter half: what the site of this request told us of it holds again, after its time had
-    /// run out or before we knew of any.
-    Assured(Ticket),
+    /// Arbiter half: the delegation about this request is valid again, or for the first time.
+    DelegationValid(Ticket),
     /// Arbiter half: the quarantine after a restart is over, and we may lend.
     Cleared,
 }
 
 /// A peer or a caller broke the contract. Nothing has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Violation {
-    /// The site has a claim of this resource under way; this protocol takes one at a time.
+    /// The site has a claim of this resource in progress, and this protocol takes one at a time.
+    #[error("the site has a claim of this lock under way already")]
     Busy,
     /// The claim to be released is not inside.
+    #[error("claim {} is not inside", .0.0)]
     NotInside(ClaimId),
     /// The claim to be given up does not wait.
+    #[error("claim {} is not waiting", .0.0)]
     NotWaiting(ClaimId),
-    /// The cluster has no quorum for this site: it can arbitrate, not ask.
+    /// The cluster has no quorum for this site: it is an arbiter only.
+    #[error("the site has no quorum to ask")]
     NoQuorum,
-    /// A site spoke for another site's ticket.
+    /// The message is about a ticket of a site other than its sender.
+    #[error("ticket {0} is another site's")]
     NotYours(Ticket),
-    /// A permission of a site that was not asked for it.
+    /// The site was not asked for the permission that it sent, or that the message is about.
+    #[error("site {0} was not asked for its permission")]
     NotAsked(SiteId),
-    /// A site spoke that has no session here.
+    /// The sender of the message has no session here.
+    #[error("site {0} has no session here")]
     NoSession(SiteId),
-    /// Nobody can have so many units of a pool of this size.
+    /// No claim can have so many units of a pool of this size.
+    #[error("invalid units: {0}")]
     Units(Units),
-    /// A request named units that it cannot have, or not as many as it asked for.
+    /// A request named units that do not exist, or not as many as it asked for.
+    #[error("ticket {0} names units it cannot have")]
     Numbers(Ticket),
     /// This protocol takes every caller as a claim of its own.
+    #[error("each caller of this lock needs a claim of its own")]
     NoTurns,
-    /// Nobody can be let in with any of no groups.
+    /// A claim names no group.
+    #[error("a claim names no group; expected at least one")]
     NoGroups,
     /// A request was let in with a group that it did not claim.
+    #[error("ticket {0} was let in with a group it did not claim")]
     NotClaimed(Ticket),
-    /// A request spoke as if it had the vote of this site.
+    /// A message of a holder came from a request that does not have our vote.
+    #[error("ticket {0} does not have our vote")]
     NotHolder(Ticket),
 }
-
-impl Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Violation::Busy => f.write_str("the site has a claim of this lock under way already"),
-            Violation::NotInside(claim) => write!(f, "claim {} is not inside", claim.0),
-            Violation::NotWaiting(claim) => write!(f, "claim {} is not waiting", claim.0),
-            Violation::NoQuorum => f.write_str("the site has no quorum to ask"),
-            Violation::NotYours(ticket) => write!(f, "ticket {ticket} is another site's"),
-            Violation::NotAsked(site) => write!(f, "site {site} was not asked for its permission"),
-            Violation::NoSession(site) => write!(f, "site {site} has no session here"),
-            Violation::Units(units) => write!(f, "invalid units: {units}"),
-            Violation::Numbers(ticket) => write!(f, "ticket {ticket} names units it cannot have"),
-            Violation::NoTurns => f.write_str("each caller of this lock needs a claim of its own"),
-            Violation::NoGroups => f.write_str("a claim names no group; expected at least one"),
-            Violation::NotClaimed(ticket) => {
-                write!(f, "ticket {ticket} was let in with a group it did not claim")
-            }
-            Violation::NotHolder(ticket) => write!(f, "ticket {ticket} does not have our vote"),
-        }
-    }
-}
-
-impl std::error::Error for Violation {}

@@ -1,4 +1,4 @@
-//! What a site knows of its sessions.
+//! The sessions of a site, as its protocols see them.
 
 use std::collections::BTreeMap;
 
@@ -6,64 +6,66 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use crate::SessionNo;
 
-/// The sessions of one site, as its protocols see them: its own at other sites, and those of other
-/// sites here.
+/// The sessions of one site: outbound ones, which it has at other sites, and inbound ones, which
+/// other sites have here.
 ///
-/// In the papers' world every session is open for ever. So a session that nothing was said of
-/// is open and has number 0, and only the others take room.
+/// In the papers' model every session is open for ever. A session that was never set is therefore
+/// open with number 0, and only the others take room.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sessions {
-    ours: BTreeMap<SiteId, Ours>,
-    theirs: BTreeMap<SiteId, Option<SessionNo>>,
+    outbound: BTreeMap<SiteId, OutboundSession>,
+    inbound: BTreeMap<SiteId, Option<SessionNo>>,
 }
 
-/// Our session at some site.
+/// Our session at another site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Ours {
+pub struct OutboundSession {
     /// Its number, if it is open.
     pub number: Option<SessionNo>,
-    /// Whether nothing was heard in it for half a lease.
+    /// Whether the site has not replied for half a lease.
     pub silent: bool,
-    /// Whether the site lends nothing yet, because it has just restarted.
+    /// Whether the site has restarted and lends nothing yet.
     pub quarantined: bool,
 }
 
-impl Ours {
-    const ALWAYS: Ours = Ours { number: Some(SessionNo(0)), silent: false, quarantined: false };
+impl OutboundSession {
+    const ALWAYS_OPEN: Self =
+        Self { number: Some(SessionNo(0)), silent: false, quarantined: false };
 }
 
 impl Sessions {
     /// Our session at `site`.
-    pub fn ours(&self, site: SiteId) -> Ours {
-        self.ours.get(&site).copied().unwrap_or(Ours::ALWAYS)
+    pub fn outbound(&self, site: SiteId) -> OutboundSession {
+        self.outbound.get(&site).copied().unwrap_or(OutboundSession::ALWAYS_OPEN)
     }
 
-    /// Notes what has become of our session at `site`.
-    pub fn set_ours(&mut self, site: SiteId, ours: Ours) {
-        self.ours.insert(site, ours);
+    /// Updates our session at `site`.
+    pub fn set_outbound(&mut self, site: SiteId, session: OutboundSession) {
+        self.outbound.insert(site, session);
     }
 
     /// The number of `site`'s session here, if it has one.
-    pub fn theirs(&self, site: SiteId) -> Option<SessionNo> {
-        self.theirs.get(&site).copied().unwrap_or(Some(SessionNo(0)))
+    pub fn inbound(&self, site: SiteId) -> Option<SessionNo> {
+        self.inbound.get(&site).copied().unwrap_or(Some(SessionNo(0)))
     }
 
-    /// Notes what has become of the session of `site` here.
-    pub fn set_theirs(&mut self, site: SiteId, number: Option<SessionNo>) {
-        self.theirs.insert(site, number);
+    /// Updates the session of `site` here.
+    pub fn set_inbound(&mut self, site: SiteId, number: Option<SessionNo>) {
+        self.inbound.insert(site, number);
     }
 
     /// The sites at which we have no session.
-    pub fn gone(&self) -> SiteSet {
-        let gone = self.ours.iter().filter(|(_, ours)| ours.number.is_none());
-        gone.map(|(&site, _)| site).collect()
+    pub fn closed(&self) -> SiteSet {
+        let closed = self.outbound.iter().filter(|(_, session)| session.number.is_none());
+        closed.map(|(&site, _)| site).collect()
     }
 
-    /// The sites of a cluster of `n` for which `good` is true of our session there.
-    pub fn sites(&self, n: usize, good: impl Fn(Ours) -> bool) -> SiteSet {
-        let mut sites = if good(Ours::ALWAYS) { SiteSet::full(n) } else { SiteSet::new() };
-        for (&site, &ours) in &self.ours {
-            if good(ours) {
+    /// The sites of a cluster of `n` whose outbound session satisfies `predicate`.
+    pub fn sites(&self, n: usize, predicate: impl Fn(OutboundSession) -> bool) -> SiteSet {
+        let by_default = predicate(OutboundSession::ALWAYS_OPEN);
+        let mut sites = if by_default { SiteSet::full(n) } else { SiteSet::new() };
+        for (&site, &session) in &self.outbound {
+            if predicate(session) {
                 sites.insert(site);
             } else {
                 sites.remove(site);

@@ -1,24 +1,24 @@
-//! What all resources of one site have in common.
-
+//! The state that all resources of one site share.
 #[cfg(feature = "mutations")]
-mod errata;
+mod mutations;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
-use crate::choice::Choice;
+use crate::group::Group;
+use crate::quorum_picker::QuorumPicker;
 use crate::sessions::Sessions;
 use crate::{Clock, Fence, Out, Protocol, Record, SessionNo, Ticket};
 
-/// How far a fence ceiling is moved on at a time, unless somebody says otherwise.
+/// How far a fence ceiling is raised at a time, by default.
 pub const FENCE_BLOCK: u64 = 1 << 20;
 
-type Assured = Option<BTreeSet<Ticket>>;
+type ValidDelegations = Option<BTreeSet<Ticket>>;
 
-/// What all resources of one site have in common: who it is, its Lamport clock, its fences, its
+/// The state that all resources of one site share: its id, its Lamport clock, its fences, its
 /// sessions and the cluster's quorum system.
 #[derive(Clone, Debug)]
 pub struct Shared {
@@ -26,45 +26,57 @@ pub struct Shared {
     incarnation: u32,
     /// Stamps the site's tickets.
     pub clock: Clock,
-    /// What became of the sessions; the driver keeps it up to date.
+    /// The site's sessions; the driver keeps them up to date.
     pub sessions: Sessions,
-    /// The requests of other sites of which we were told that they are good, and for how long that
-    /// lasts has not run out. `None` where validity is a matter of sessions alone; the driver keeps
-    /// it up to date.
-    pub assured: Assured,
+    /// Remote requests whose delegated validity has not expired; `None` if validity depends on
+    /// sessions alone. The driver keeps it up to date.
+    pub delegated: ValidDelegations,
     /// Whether the site has restarted and lends nothing yet; the driver keeps it up to date.
     pub quarantined: bool,
     floor: Fence,
     ceil: Fence,
     fence_block: u64,
-    /// The highest loan of a resource that was forgotten.
+    /// The highest loan of all forgotten resources.
     loans: u64,
-    /// By how much quorums are turned for the resource at hand.
-    turn: usize,
+    /// By how many places quorums are rotated for the present resource.
+    rotation: usize,
     quorums: Arc<dyn QuorumSystem>,
+    /// The sites that are to host the stages of role locks, where the hash must not decide.
+    hosts: Arc<BTreeMap<Group, SiteId>>,
 }
 
 impl Shared {
-    /// The beginnings of `site` in a cluster with these quorums.
+    /// The initial state of `site` in a cluster with these quorums.
     pub fn new(site: SiteId, quorums: Arc<dyn QuorumSystem>) -> Self {
         Self {
             site,
             incarnation: 0,
             clock: Clock::default(),
             sessions: Sessions::default(),
-            assured: None,
+            delegated: None,
             quarantined: false,
             floor: Fence(1),
             ceil: Fence(1 + FENCE_BLOCK),
             fence_block: FENCE_BLOCK,
             loans: 0,
-            turn: 0,
+            rotation: 0,
             quorums,
+            hosts: Arc::default(),
         }
     }
 
-    /// The site in some later life: its Lamport clock and its fences go on where those of the
-    /// former lives ended.
+    /// Makes `host` the preferred host of the stages of `group`, in place of the one by hash.
+    pub fn prefer_host(&mut self, group: Group, host: SiteId) {
+        Arc::make_mut(&mut self.hosts).insert(group, host);
+    }
+
+    /// The preferred host of `group`, if one was set.
+    pub(crate) fn preferred_host(&self, group: &Group) -> Option<SiteId> {
+        self.hosts.get(group).copied()
+    }
+
+    /// The state of a later incarnation, which continues the Lamport clock and the fences of the
+    /// earlier ones.
     pub fn with_past(mut self, incarnation: u32, clock: Clock, floor: Fence) -> Self {
         self.incarnation = incarnation;
         self.clock = clock;
@@ -73,21 +85,21 @@ impl Shared {
         self
     }
 
-    /// Turns the quorums for the resource at hand: with `hash` of its name, many resources load
+    /// Rotates the quorums for the resource whose name has this hash, so that many resources load
     /// all sites evenly. The quorum of site i is that of the site `hash` places before it, moved
-    /// on by as many places.
-    pub fn turn_by(&mut self, hash: u64) {
-        self.turn = self.turn_of(hash);
+    /// forward by as many places.
+    pub fn rotate_quorums(&mut self, hash: u64) {
+        self.rotation = self.rotation_of(hash);
     }
 
-    /// Whether `sites` contain one of `quorums`, turned for a resource with this hash of its name.
+    /// Whether `sites` contain one of `quorums`, rotated for the resource with this hash.
     pub fn is_quorum_of(&self, quorums: &dyn QuorumSystem, hash: u64, sites: &SiteSet) -> bool {
-        Choice::new(self, quorums, self.turn_of(hash)).is_quorum(sites)
+        QuorumPicker::new(self, quorums, self.rotation_of(hash)).is_quorum(sites)
     }
 
-    /// Whether one of `quorums` can be asked now for a resource with this hash of its name.
+    /// Whether one of `quorums` can be asked now for the resource with this hash.
     pub fn can_ask(&self, quorums: &dyn QuorumSystem, hash: u64) -> bool {
-        Choice::new(self, quorums, self.turn_of(hash)).quorum().is_some()
+        QuorumPicker::new(self, quorums, self.rotation_of(hash)).quorum().is_some()
     }
 
     /// The quorums of the cluster.
@@ -95,26 +107,26 @@ impl Shared {
         &*self.quorums
     }
 
-    /// The number after which the loans of a new resource begin: no loan of one that had its name
-    /// before is as high.
+    /// The number after which the loans of a new resource begin: above those of any forgotten
+    /// resource, which may have had the same name.
     pub fn loans(&self) -> u64 {
         self.loans
     }
 
-    /// Notes the highest loan of a resource that is forgotten.
+    /// Records the highest loan of a resource that is forgotten.
     pub fn note_loans(&mut self, highest: u64) {
         self.loans = self.loans.max(highest);
     }
 
-    /// Moves fence ceilings on in steps of `block`.
+    /// Raises fence ceilings in steps of `block`.
     pub fn with_fence_block(mut self, block: u64) -> Self {
         self.fence_block = block;
         self.ceil = self.floor.plus(block);
         self
     }
 
-    /// The site after a restart: all it has is what was on disk. Its fences go on above the
-    /// ceiling, and it lends nothing until its quarantine is over.
+    /// The state after a restart, which keeps only what was on disk. Fences continue above the
+    /// ceiling, and the site lends nothing until its quarantine is over.
     pub fn restarted(&self, clock: Clock, ceil: Fence) -> Self {
         Self {
             incarnation: self.incarnation + 1,
@@ -127,7 +139,7 @@ impl Shared {
         }
     }
 
-    /// The site itself.
+    /// The id of this site.
     pub fn site(&self) -> SiteId {
         self.site
     }
@@ -137,51 +149,51 @@ impl Shared {
         self.incarnation
     }
 
-    /// The sites whose permission this one asks for: its own quorum when all are up, another
-    /// otherwise; `None` if no quorum can be reached.
+    /// The sites whose permission this one asks for: its own quorum if all of it is live, or
+    /// another; `None` if no quorum can be reached.
     pub fn quorum(&self) -> Option<SiteSet> {
-        self.own().quorum()
+        self.picker().quorum()
     }
 
-    /// Whether this site has a quorum when all are up, and so may ask.
+    /// Whether this site has a quorum when all sites are up, and so may ask.
     pub fn may_ask(&self) -> bool {
-        self.own().may_ask()
+        self.picker().may_ask()
     }
 
-    /// Whether `site` has a quorum when all are up.
+    /// Whether `site` has a quorum when all sites are up.
     pub(crate) fn can_ask_at(&self, site: SiteId) -> bool {
-        self.own().can_ask_at(site)
+        self.picker().can_ask_at(site)
     }
 
-    /// The place of `site` when quorums are turned for the resource at hand.
+    /// The place of `site` when quorums are rotated for the present resource.
     pub(crate) fn place_of(&self, site: SiteId) -> usize {
-        self.own().place_of(site).index()
+        self.picker().place_of(site).index()
     }
 
-    /// A live quorum with as many of `prefer` as can be; if there is none, one that counts on
+    /// A live quorum with as many of `prefer` as possible; if there is none, one that includes
     /// sites in quarantine.
     pub fn replacement(&self, prefer: &[SiteId]) -> Option<SiteSet> {
-        self.own().replacement(prefer)
+        self.picker().replacement(prefer)
     }
 
     /// Whether `sites` contain a quorum.
     pub fn is_quorum(&self, sites: &SiteSet) -> bool {
-        self.own().is_quorum(sites)
+        self.picker().is_quorum(sites)
     }
 
-    /// Quorums other than the cluster's own, as this site turns and sees them.
-    pub(crate) fn among<'a>(&'a self, quorums: &'a dyn QuorumSystem) -> Choice<'a> {
-        Choice::new(self, quorums, self.turn)
+    /// A picker for quorums that may be other than the cluster's own.
+    pub(crate) fn picker_for<'a>(&'a self, quorums: &'a dyn QuorumSystem) -> QuorumPicker<'a> {
+        QuorumPicker::new(self, quorums, self.rotation)
     }
 
-    /// The sites at which we have a session, whatever else is true of them.
+    /// The sites at which we have a session, silent or not, and this site.
     pub fn reachable(&self) -> SiteSet {
-        self.sites(|ours| ours.number.is_some())
+        self.sites(|session| session.number.is_some())
     }
 
     /// The sites at which we have no session.
     pub fn unreachable(&self) -> SiteSet {
-        let mut sites = self.sessions.gone();
+        let mut sites = self.sessions.closed();
         sites.remove(self.site);
         sites
     }
@@ -191,25 +203,25 @@ impl Shared {
         self.quorums.n()
     }
 
-    /// The number of our session at `site`; a site has always one at itself.
+    /// The number of our session at `site`; a site always has one at itself.
     pub fn session_at(&self, site: SiteId) -> Option<SessionNo> {
-        if site == self.site { Some(SessionNo(0)) } else { self.sessions.ours(site).number }
+        if site == self.site { Some(SessionNo(0)) } else { self.sessions.outbound(site).number }
     }
 
-    /// The number of `site`'s session here; a site has always one at itself.
+    /// The number of `site`'s session here; a site always has one at itself.
     pub fn session_of(&self, site: SiteId) -> Option<SessionNo> {
-        if site == self.site { Some(SessionNo(0)) } else { self.sessions.theirs(site) }
+        if site == self.site { Some(SessionNo(0)) } else { self.sessions.inbound(site) }
     }
 
-    /// Whether a request that counts on `site` has reason to hope.
+    /// Whether `site` has not replied for half a lease.
     pub fn is_silent(&self, site: SiteId) -> bool {
-        site != self.site && self.sessions.ours(site).silent
+        site != self.site && self.sessions.outbound(site).silent
     }
 
-    /// Whether a request that is inside, as its site told us, is known to be so still.
-    pub fn is_assured(&self, request: Ticket) -> bool {
-        let told = || self.assured.as_ref().is_none_or(|assured| assured.contains(&request));
-        request.site == self.site || told()
+    /// Whether the delegation about `request` has not expired. Our own requests need none.
+    pub fn is_delegation_valid(&self, request: Ticket) -> bool {
+        let valid = || self.delegated.as_ref().is_none_or(|delegated| delegated.contains(&request));
+        request.site == self.site || valid()
     }
 
     /// The lowest fence that an entry with this site's permission may use.
@@ -222,12 +234,12 @@ impl Shared {
         self.ceil
     }
 
-    /// How far a ceiling is raised beyond what is needed now.
+    /// How far a ceiling is raised beyond the present need.
     pub fn fence_block(&self) -> u64 {
         self.fence_block
     }
 
-    /// Puts later entries above every fence below `floor`.
+    /// Raises the floor, so that later entries use no fence below it.
     pub fn raise_floor<P: Protocol>(&mut self, floor: Fence, out: &mut Out<P>) {
         self.floor = self.floor.max(floor);
         if self.floor >= self.ceil {
@@ -235,58 +247,59 @@ impl Shared {
         }
     }
 
-    /// Puts later entries above every fence that may have been used with this site's permission:
-    /// the holder is given up, and nobody knows its fence.
+    /// Raises the floor above every fence that may have been used with this site's permission,
+    /// because a holder was given up and its fence is unknown.
     pub fn skip_fences<P: Protocol>(&mut self, out: &mut Out<P>) {
         self.raise_floor(self.ceil, out);
     }
 
-    /// Lets fences below `ceil` be used with this site's permission.
+    /// Raises the ceiling, so that fences below it may be used with this site's permission.
     pub fn raise_ceil<P: Protocol>(&mut self, ceil: Fence, out: &mut Out<P>) {
         if ceil > self.ceil {
             self.ceil = ceil;
             out.persist(Record::FenceCeil(ceil));
         }
-        assert!(self.floor < self.ceil, "there is a fence to use");
+        assert!(self.floor < self.ceil, "I4: the floor is below the ceiling");
     }
 
-    /// Takes note of a ticket seen in a message.
+    /// Advances the Lamport clock to the time of a ticket in a message.
     pub fn observe(&mut self, ticket: Ticket) {
         self.clock.observe(ticket.time);
     }
 
-    fn turn_of(&self, hash: u64) -> usize {
+    fn rotation_of(&self, hash: u64) -> usize {
         usize::try_from(hash % self.n() as u64).expect("a place in the cluster")
     }
 
-    fn own(&self) -> Choice<'_> {
-        self.among(&*self.quorums)
+    fn picker(&self) -> QuorumPicker<'_> {
+        self.picker_for(&*self.quorums)
     }
 
-    /// The sites that can be counted on at once.
+    /// The sites that can lend now.
     pub(crate) fn live(&self) -> SiteSet {
-        self.sites(|ours| ours.number.is_some() && !ours.silent && !ours.quarantined)
+        self.sites(|session| session.number.is_some() && !session.silent && !session.quarantined)
     }
 
-    /// The sites that can be counted on, some of them only after their quarantine.
-    pub(crate) fn patient(&self) -> SiteSet {
-        self.sites(|ours| ours.number.is_some() && !ours.silent)
+    /// The sites that can lend now or after their quarantine.
+    pub(crate) fn answering(&self) -> SiteSet {
+        self.sites(|session| session.number.is_some() && !session.silent)
     }
 
-    fn sites(&self, good: impl Fn(crate::Ours) -> bool) -> SiteSet {
-        let mut sites = self.sessions.sites(self.quorums.n(), good);
+    fn sites(&self, predicate: impl Fn(crate::OutboundSession) -> bool) -> SiteSet {
+        let mut sites = self.sessions.sites(self.quorums.n(), predicate);
         sites.insert(self.site);
         sites
     }
 
-    fn state(&self) -> (SiteId, u32, Clock, &Sessions, &Assured, bool, Fence, Fence) {
-        let Self { site, incarnation, clock, sessions, assured, quarantined, floor, ceil, .. } =
-            self;
-        (*site, *incarnation, *clock, sessions, assured, *quarantined, *floor, *ceil)
+    fn state(&self) -> (SiteId, u32, Clock, &Sessions, &ValidDelegations, bool, Fence, Fence) {
+        let Self {
+            site, incarnation, clock, sessions, delegated, quarantined, floor, ceil, ..
+        } = self;
+        (*site, *incarnation, *clock, sessions, delegated, *quarantined, *floor, *ceil)
     }
 }
 
-// The quorum system is the same in all states of one run: it tells no two of them apart.
+// The quorum system is constant in a run, so states are compared without it.
 impl PartialEq for Shared {
     fn eq(&self, other: &Self) -> bool {
         self.state() == other.state()

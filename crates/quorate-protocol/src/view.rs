@@ -1,4 +1,4 @@
-//! What a protocol shows of itself.
+//! The state of a protocol, for validity and for display.
 
 use std::time::Duration;
 
@@ -7,44 +7,44 @@ use quorate_quorum::{SiteId, SiteSet};
 use crate::token::Stamp;
 use crate::{Tick, Ticket};
 
-/// What a grant rests on.
+/// What a grant's validity depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Basis {
+pub enum ValidityBasis {
     /// Nothing: the claim is not inside.
     Nothing,
     /// The permissions of these sites.
     Permissions(SiteSet),
-    /// One site's word about this request, for as long as it tells.
-    Word(SiteId, Ticket),
-    /// Leases of the protocol's own, which end then, or with our session at this site if that is
-    /// earlier: then it forgets us.
+    /// This site's delegation about this request, until the deadline it sends.
+    Delegation(SiteId, Ticket),
+    /// Leases of the protocol itself, until this time or the end of our session at this site,
+    /// whichever is earlier.
     Until(Tick, Option<SiteId>),
 }
 
 /// One resource as one site sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// The claims of this site's callers.
+    /// The claims of this site.
     pub claims: Vec<ClaimView>,
-    /// The tickets to which this site's permission is lent, as far as it knows.
+    /// The tickets to which this site has lent its permission, as far as it knows.
     pub lent: Vec<Ticket>,
     /// The tickets that wait here, the next one first.
     pub queue: Vec<Ticket>,
-    /// The session of the token, if there is one and it is here.
+    /// The round of the token, if there is one and it is here.
     pub token: Option<Stamp>,
-    /// When those who wait here can get in, where they declare how long they stay.
+    /// When the waiters here can enter at the earliest, if holders declare how long they stay.
     pub etas: Vec<Eta>,
 }
 
-/// When a request can get in at the earliest, by what others declared.
+/// The earliest time at which a request can enter, from the declared durations of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eta {
     /// The request.
     pub ticket: Ticket,
-    /// The moment from which the time counts, by the clock of the site that says it; `None` if it
-    /// is the one at which it is the group's turn, which nobody knows.
+    /// The start of the wait, by the clock of the site that computed it; `None` if the wait starts
+    /// when the group's turn comes, which is unknown.
     pub from: Option<Tick>,
-    /// How long it takes from then on.
+    /// The length of the wait.
     pub after: Duration,
 }
 
@@ -55,8 +55,8 @@ pub struct ClaimView {
     pub ticket: Ticket,
     /// Whether it is inside.
     pub inside: bool,
-    /// Whether it was told to wait for somebody.
+    /// Whether an arbiter replied that it has to wait.
     pub held_up: bool,
-    /// The sites whose permission it still waits for.
+    /// The sites whose permission is missing.
     pub missing: Vec<SiteId>,
 }

@@ -1,6 +1,4 @@
-//! What can be wrong with a quorum system, or with a question about one.
-
-use std::fmt;
+//! Errors of quorum systems, and of questions about them.
 
 #[cfg(feature = "analysis")]
 use crate::analysis::AnalysisError;
@@ -10,16 +8,20 @@ use crate::{Kind, Numbers, PoolError, SITES_MAX, SiteId, SiteSet, VOTES_MAX};
 /// Why a quorum system was refused, or a question about it has no answer.
 ///
 /// Nothing is built or changed when one of these is returned.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuorumError {
     /// A cluster needs at least one site.
+    #[error("a cluster needs at least 1 site")]
     NoSites,
     /// The cluster is larger than [`SITES_MAX`].
+    #[error("{0} sites are too many: a cluster has 1 to {SITES_MAX}")]
     TooManySites(usize),
     /// No construction has this name; the message lists those that exist.
+    #[error("no quorum system is called `{0}`; known: {known}", known = known_kinds())]
     UnknownKind(String),
     /// Fewer than a majority, which need not meet, or more than there are.
+    #[error("any {size} of {n} sites are no quorums: take {} to {n}", n / 2 + 1)]
     BadThreshold {
         /// How many sites there are.
         n: usize,
@@ -27,10 +29,17 @@ pub enum QuorumError {
         size: usize,
     },
     /// A list of numbers in the name of a construction cannot be read.
+    #[error(
+        "expected numbers such as `1,2,3`, at most {most} of them and each at most {top}, \
+         found `{0}`",
+        most = Numbers::MAX,
+        top = u16::MAX
+    )]
     BadNumbers(String),
     /// The construction is one of another number of sites.
+    #[error("`{kind}` is for {needs} sites, and the cluster has {n}")]
     OtherSize {
-        /// The construction, as people write it.
+        /// The construction, as written.
         kind: String,
         /// How many sites it takes.
         needs: usize,
@@ -38,10 +47,13 @@ pub enum QuorumError {
         n: usize,
     },
     /// There is no projective plane of this order here.
+    #[error("no projective plane of order {0} is known here: take {near}", near = planes_near(*.0))]
     NoPlane(usize),
     /// This row of a wall, counted from 1, has no site.
+    #[error("row {0} of the wall has width 0: give it 1 or more, or leave it out")]
     EmptyRow(usize),
     /// A composition needs one group for each site of its outer system.
+    #[error("{given} groups for an outer system of {needed}: give one for each")]
     OtherGroups {
         /// How many groups were given.
         given: usize,
@@ -49,6 +61,7 @@ pub enum QuorumError {
         needed: usize,
     },
     /// Sites cannot be divided into so many groups, or groups of so many.
+    #[error("{n} sites cannot be grouped by {groups}: take 1 to {n}")]
     BadGroups {
         /// How many sites there are.
         n: usize,
@@ -56,12 +69,16 @@ pub enum QuorumError {
         groups: usize,
     },
     /// Something about the units of a pool, or the quorums for them.
-    Pool(PoolError),
-    /// Nobody has a vote, so nobody could ever win; give at least one site a vote.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// No site has a vote, so no set could win; give at least one site a vote.
+    #[error("no site has a vote: give at least one site 1")]
     NoVotes,
     /// The votes add up to more than [`VOTES_MAX`]; divide them all by the same number.
+    #[error("{0} votes are too many: all together may have {VOTES_MAX}")]
     TooManyVotes(u64),
     /// So few votes to write need not meet each other, or there are fewer.
+    #[error("{write} of {total} votes cannot be what writes: take {least} to {total}")]
     BadWrite {
         /// The votes to write.
         write: usize,
@@ -71,6 +88,9 @@ pub enum QuorumError {
         total: usize,
     },
     /// So few votes to read need not meet those to write, or there are fewer.
+    #[error(
+        "{read} of {total} votes cannot be what reads if {write} write: take {least} to {total}"
+    )]
     BadRead {
         /// The votes to read.
         read: usize,
@@ -82,10 +102,13 @@ pub enum QuorumError {
         total: usize,
     },
     /// A listed system in which no site has a quorum.
+    #[error("no site has a quorum: list at least one")]
     NoQuorum,
     /// This site's quorum has no member; leave the site out instead.
+    #[error("the quorum of site {0} is empty: name its members, or leave it out")]
     EmptyQuorum(SiteId),
     /// A quorum names a site that the cluster does not have.
+    #[error("there is no site {site}: the cluster has sites 1 to {n}")]
     UnknownSite {
         /// The site that is not there.
         site: SiteId,
@@ -93,6 +116,7 @@ pub enum QuorumError {
         n: usize,
     },
     /// Two quorums without a common site: their owners could hold the same lock at once.
+    #[error("{} of site {} and {} of site {} do not meet", .one.1, .one.0, .other.1, .other.0)]
     DoNotMeet {
         /// One owner and its quorum.
         one: (SiteId, SiteSet),
@@ -100,6 +124,7 @@ pub enum QuorumError {
         other: (SiteId, SiteSet),
     },
     /// A line of a quorum file that cannot be read.
+    #[error("line {line}: {message}")]
     Line {
         /// The line, counted from 1.
         line: usize,
@@ -107,6 +132,7 @@ pub enum QuorumError {
         message: String,
     },
     /// There must be one probability for each site.
+    #[error("{given} probabilities for {n} sites: give one for each site")]
     UpLength {
         /// How many were given.
         given: usize,
@@ -114,6 +140,7 @@ pub enum QuorumError {
         n: usize,
     },
     /// A probability lies between 0 and 1.
+    #[error("site {site} cannot be up with probability {up}: it lies in 0 to 1")]
     NotAProbability {
         /// Whose it is.
         site: SiteId,
@@ -122,8 +149,10 @@ pub enum QuorumError {
     },
     /// A question of the analysis that has no answer.
     #[cfg(feature = "analysis")]
-    Analysis(AnalysisError),
-    /// The exact answer would take longer than anybody waits; a smaller system can be asked.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// The exact answer would take too long; ask about a smaller system.
+    #[error("{what} is computed only {limit}")]
     TooLarge {
         /// What was asked for.
         what: &'static str,
@@ -132,86 +161,17 @@ pub enum QuorumError {
     },
 }
 
-impl std::error::Error for QuorumError {}
-
-impl fmt::Display for QuorumError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSites => f.write_str("a cluster needs at least 1 site"),
-            Self::TooManySites(n) => {
-                write!(f, "{n} sites are too many: a cluster has 1 to {SITES_MAX}")
-            }
-            Self::UnknownKind(name) => {
-                let known: Vec<_> = Kind::all().iter().map(|kind| kind.name()).collect();
-                let known = known.join(", ");
-                write!(f, "no quorum system is called `{name}`; known: {known}, ")?;
-                f.write_str("wall:1,2,3, weighted:2,1,1, plane:4")
-            }
-            Self::BadThreshold { n, size } => {
-                let least = n / 2 + 1;
-                write!(f, "any {size} of {n} sites are no quorums: take {least} to {n}")
-            }
-            Self::BadNumbers(text) => {
-                let most = Numbers::MAX;
-                write!(f, "expected numbers such as `1,2,3`, at most {most} of them and each ")?;
-                write!(f, "at most {}, found `{text}`", u16::MAX)
-            }
-            Self::OtherSize { kind, needs, n } => {
-                write!(f, "`{kind}` is for {needs} sites, and the cluster has {n}")
-            }
-            Self::NoPlane(order) => no_plane(f, *order),
-            Self::EmptyRow(row) => {
-                write!(f, "row {row} of the wall has width 0: give it 1 or more, or leave it out")
-            }
-            Self::OtherGroups { given, needed } => {
-                write!(f, "{given} groups for an outer system of {needed}: give one for each")
-            }
-            Self::BadGroups { n, groups } => {
-                write!(f, "{n} sites cannot be grouped by {groups}: take 1 to {n}")
-            }
-            Self::Pool(error) => error.fmt(f),
-            Self::NoVotes => f.write_str("no site has a vote: give at least one site 1"),
-            Self::TooManyVotes(total) => {
-                write!(f, "{total} votes are too many: all together may have {VOTES_MAX}")
-            }
-            Self::BadWrite { write, least, total } => {
-                write!(f, "{write} of {total} votes cannot be what writes: take {least} to {total}")
-            }
-            Self::BadRead { read, write, least, total } => {
-                write!(f, "{read} of {total} votes cannot be what reads if {write} write: ")?;
-                write!(f, "take {least} to {total}")
-            }
-            Self::NoQuorum => f.write_str("no site has a quorum: list at least one"),
-            Self::EmptyQuorum(site) => {
-                write!(f, "the quorum of site {site} is empty: name its members, or leave it out")
-            }
-            Self::UnknownSite { site, n } => {
-                write!(f, "there is no site {site}: the cluster has sites 1 to {n}")
-            }
-            Self::DoNotMeet { one, other } => {
-                let (a, b) = (&one, &other);
-                write!(f, "{} of site {} and {} of site {} do not meet", a.1, a.0, b.1, b.0)
-            }
-            Self::Line { line, message } => write!(f, "line {line}: {message}"),
-            Self::UpLength { given, n } => {
-                write!(f, "{given} probabilities for {n} sites: give one for each site")
-            }
-            Self::NotAProbability { site, up } => {
-                write!(f, "site {site} cannot be up with probability {up}: it lies in 0 to 1")
-            }
-            #[cfg(feature = "analysis")]
-            Self::Analysis(error) => error.fmt(f),
-            Self::TooLarge { what, limit } => write!(f, "{what} is computed only {limit}"),
-        }
-    }
+/// The names of all kinds, with examples of those that take numbers.
+fn known_kinds() -> String {
+    let names: Vec<_> = Kind::all().iter().map(|kind| kind.name()).collect();
+    format!("{}, wall:1,2,3, weighted:2,1,1, plane:4", names.join(", "))
 }
 
-/// Names the planes next to one that does not exist.
-fn no_plane(f: &mut fmt::Formatter<'_>, order: usize) -> fmt::Result {
+/// The orders of the planes next to one that does not exist.
+fn planes_near(order: usize) -> String {
     let below = (2..order.min(ORDER_MAX + 1)).rev().find(|order| is_prime_power(*order));
     let above = (order.max(1) + 1..=ORDER_MAX).find(|order| is_prime_power(*order));
-    let near: Vec<_> = below.into_iter().chain(above).collect();
-    let near: Vec<_> =
-        near.into_iter().map(|order| format!("{order} ({} sites)", points(order))).collect();
-    write!(f, "no projective plane of order {order} is known here: take {}", near.join(" or "))
+    let near = below.into_iter().chain(above);
+    let near: Vec<_> = near.map(|order| format!("{order} ({} sites)", points(order))).collect();
+    near.join(" or ")
 }

@@ -79,7 +79,7 @@ impl Kind {
         ]
     }
 
-    /// The name that people write, before any colon.
+    /// The name in text, before any colon.
     pub fn name(self) -> &'static str {
         match self {
             Self::Majority => "majority",

@@ -16,7 +16,7 @@ impl Composed {
     /// Hierarchical quorum consensus (Kumar 1991): most of three groups, in each most of three
     /// smaller ones, and so on down to groups of at most five sites.
     ///
-    /// With 3^h sites a quorum has 2^h. Other n divide into groups as equal as can be, of odd size
+    /// With 3^h sites a quorum has 2^h. Other n divide into nearly equal groups, of odd size
     /// but for one if n is even; that one ends in a group of four sites, of which the first has two
     /// votes. So no tie is possible for any n.
     ///
@@ -65,7 +65,7 @@ impl Composed {
     /// a column (Rangarajan, Setia & Tripathi 1995). A failed site changes nothing while its group
     /// keeps a majority.
     ///
-    /// Groups have `size` sites; what is left over is spread over them.
+    /// Groups have `size` sites; the remaining ones are spread over them.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ fn group(n: usize) -> Result<Part, QuorumError> {
     Ok(Arc::new(Threshold::majority(n)?))
 }
 
-/// Three parts of `n`, the largest first: as equal as can be with at most one of even size, which
+/// Three parts of `n`, the largest first: as equal as possible with at most one of even size, which
 /// is not 2.
 fn thirds(n: usize) -> [usize; 3] {
     let even = |part: &usize| part.is_multiple_of(2);

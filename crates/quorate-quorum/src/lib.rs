@@ -1,9 +1,9 @@
 //! Quorum systems: named constructions, a quorum for every site, a live one when sites are down.
 //!
-//! A *quorum system* over N sites is a set of *quorums*, sets of sites of which any two meet. Who
-//! has the permission of all sites of a quorum is alone: everybody else's quorum contains a site
-//! that has lent its permission already. Which quorums to take is a choice between few messages
-//! (small quorums), an even load, and survival when sites fail.
+//! A *quorum system* over N sites is a set of *quorums*, sets of sites of which any two meet. At
+//! most one request has the permissions of a whole quorum: every other quorum contains a site that
+//! has lent its permission already. The choice of a system weighs few messages (small quorums), an
+//! even load, and survival of failures.
 //!
 //! | name | a quorum is | sites in it | survives any |
 //! |---|---|---|---|
@@ -20,12 +20,12 @@
 //! | `triangle`, [`Wall`] | a row, and a site of each row below | √(2N) | √(2N) - 1 |
 //! | `cwlog`, [`Wall`] | the same, of short rows | log₂ N and more | log₂ N - 1 |
 //! | `wheel`, [`Wall`] | the first site and another, or all others | 2, or N - 1 | 1 |
-//! | [`Listed`] | what somebody wrote down for each site | | |
+//! | [`Listed`] | listed for each site | | |
 //!
-//! All but the last take any number of sites; figures are those of numbers that fit, and rounded.
-//! [`build`] makes one by its [`Kind`]; callers see only the trait [`QuorumSystem`]. [`Composed`]
-//! stands whole systems in the places of sites, [`Reads`] are smaller quorums for readers, and
-//! [`Arbiters`] the quorums of pools with several units.
+//! All but the last take any number of sites; the figures are for numbers that fit, and rounded.
+//! [`build`] makes a system by its [`Kind`]; callers see only the trait [`QuorumSystem`].
+//! [`Composed`] puts whole systems in the places of sites, [`Reads`] are smaller quorums for
+//! readers, and [`Arbiters`] the quorums of pools with several units.
 //!
 //! ```
 //! use quorate_quorum::{SiteId, SiteSet, build};
@@ -47,17 +47,17 @@
 //!
 //! Three rules hold throughout.
 //!
-//! - A quorum is always one of the *whole* cluster. Who is up decides which quorum is picked, never
-//!   what a quorum is: a majority of the live sites is none. So sites that differ in whom they
-//!   suspect still pick quorums that meet.
+//! - A quorum is always one of the *whole* cluster. The live sites decide which quorum is picked,
+//!   never what a quorum is: a majority of the live sites is no quorum. So sites with different
+//!   suspicions still pick quorums that meet.
 //! - Everything is a function of its arguments: no clock, no random number, no unordered map. Equal
 //!   questions get equal answers on every machine.
 //! - Bad input is a [`QuorumError`], never a panic. A list in which two quorums do not meet is
-//!   refused, with those two; a measure that would take too long says so.
+//!   refused, with those two; so is a measure that would take too long.
 //!
 //! With all sites up, the quorum of a site contains the site, in every construction but a list, and
 //! different sites use different quorums where there are enough. Sites are counted from 0 in memory
-//! and from 1 wherever people read or write them.
+//! and from 1 in text.
 
 #[cfg(feature = "analysis")]
 pub mod analysis;

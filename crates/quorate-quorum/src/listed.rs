@@ -1,4 +1,4 @@
-//! Quorums that somebody wrote down, one for each site.
+//! Listed quorums, one for each site.
 
 use crate::price::nearest;
 use crate::{Prices, QuorumError, QuorumSystem, SiteId, SiteSet, check_sites};

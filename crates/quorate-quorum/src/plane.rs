@@ -310,7 +310,7 @@ impl QuorumSystem for Plane {
 mod tests {
     use super::*;
 
-    /// What is told from distances alone is what a look at all lines shows.
+    /// The shortcut by distances gives the same result as a search of all lines.
     #[test]
     fn large_planes_need_no_search() {
         for n in (1..=400).chain([993, 994, 1_500]) {

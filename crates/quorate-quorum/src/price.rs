@@ -1,12 +1,12 @@
-//! What sites cost a caller, and the nearest quorum when one's own is not live.
+//! The cost of sites to a caller, and the nearest quorum when a site's own is not live.
 
 use crate::{QuorumSystem, SiteId, SiteSet};
 
-/// What a dead site may cost in sums that look at nothing else: more than all live sites together,
-/// and little enough for a line of them.
+/// The cost of a dead site: more than all live sites together, and low enough that a line of them
+/// does not overflow.
 pub(crate) const DEAD: u64 = 1 << 50;
 
-/// What each site costs a caller; dead sites have no price.
+/// The cost of each site to a caller; dead sites have no price.
 ///
 /// ```
 /// use quorate_quorum::{Prices, QuorumSystem, Threshold};

@@ -1,4 +1,4 @@
-//! How the sites of a quorum system are laid out, for those who draw it.
+//! The layout of a quorum system's sites, for drawings.
 
 use crate::SiteId;
 

@@ -6,8 +6,8 @@ use fixedbitset::FixedBitSet;
 
 /// A site's place in the cluster's list.
 ///
-/// In memory the first site is 0, so that a place is an index; people and scripts count from 1,
-/// and [`Display`](fmt::Display) speaks their language.
+/// In memory the first site is 0, as an index; text counts from 1, and so does
+/// [`Display`](fmt::Display).
 ///
 /// ```
 /// use quorate_quorum::SiteId;

@@ -1,4 +1,4 @@
-//! What every quorum system offers.
+//! The interface of every quorum system.
 
 use std::fmt::Debug;
 
@@ -7,8 +7,8 @@ use crate::{Prices, QuorumError, Shape, SiteId, SiteSet};
 
 /// A quorum system over the sites `0..n`: sets of sites of which any two meet.
 ///
-/// Any set that one of the `pick`s returns is a quorum of the *whole* cluster, chosen with an eye
-/// to who is up. Two sites with different suspicions therefore still pick sets that meet.
+/// Any set that a `pick` method returns is a quorum of the *whole* cluster, chosen among the live
+/// ones. Two sites with different suspicions therefore still pick sets that meet.
 ///
 /// ```
 /// use quorate_quorum::{QuorumSystem, SiteId, SiteSet, Threshold};
@@ -20,7 +20,7 @@ use crate::{Prices, QuorumError, Shape, SiteId, SiteSet};
 /// # Ok::<(), quorate_quorum::QuorumError>(())
 /// ```
 pub trait QuorumSystem: Debug + Send + Sync {
-    /// The construction and its size, for people: `majority of 5`.
+    /// The construction and its size, as text: `majority of 5`.
     fn name(&self) -> String;
 
     /// How many sites the cluster has.
@@ -40,12 +40,12 @@ pub trait QuorumSystem: Debug + Send + Sync {
     /// The size of the largest quorum of the minimal form.
     fn max_size(&self) -> usize;
 
-    /// A quorum of sites in `live`, the cheapest if sites of `prefer` are cheaper the earlier they
-    /// stand and the rest come last; `None` if `live` contains no quorum.
+    /// The cheapest quorum of sites in `live`, where `prefer` lists cheap sites first and the rest
+    /// cost most; `None` if `live` contains no quorum.
     ///
     /// A site costs its place in `prefer`, counted from 1, any other site one more than the last of
     /// them, and a quorum the sum of its members: with an empty `prefer` the smallest live quorum
-    /// wins. ([`Weighted`](crate::Weighted) votes are picked greedily, and say what that promises.)
+    /// wins. ([`Weighted`](crate::Weighted) votes are picked greedily; see there.)
     /// The same question always gets the same answer. Sites the cluster does not have are
     /// passed over.
     fn pick(&self, live: &SiteSet, prefer: &[SiteId]) -> Option<SiteSet> {
@@ -63,7 +63,7 @@ pub trait QuorumSystem: Debug + Send + Sync {
     /// cluster has no such site, or if a [`Listed`](crate::Listed) system gives it none.
     fn pick_for(&self, site: SiteId, live: &SiteSet) -> Option<SiteSet>;
 
-    /// How many sites may fail, whichever they are, so that a quorum is left.
+    /// How many failures are always survived, whichever sites fail.
     ///
     /// # Errors
     ///
@@ -74,8 +74,8 @@ pub trait QuorumSystem: Debug + Send + Sync {
         Ok(usize::try_from(fewest).expect("at most all sites") - 1)
     }
 
-    /// What the cheapest sites cost that together hit every quorum: who stops them all stops the
-    /// system. There is one cost for each site, and none is 0.
+    /// The cost of the cheapest set of sites that hits every quorum: without these sites the system
+    /// stops. There is one cost for each site, and none is 0.
     ///
     /// # Errors
     ///

@@ -33,7 +33,7 @@ impl QuorumLine {
     ///
     /// # Errors
     ///
-    /// [`QuorumError::Line`], which says what was expected.
+    /// [`QuorumError::Line`], with what was expected.
     pub fn parse(line: usize, text: &str) -> Result<Option<QuorumLine>, QuorumError> {
         let text = without_comment(text);
         let expected = |form: &str| wrong(line, format!("expected {form}, found `{text}`"));
@@ -96,7 +96,7 @@ impl FromStr for Listed {
     }
 }
 
-/// What a line says before any comment.
+/// A line without its comment.
 pub(crate) fn without_comment(text: &str) -> &str {
     text.split('#').next().unwrap_or_default().trim()
 }

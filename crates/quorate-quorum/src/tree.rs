@@ -230,7 +230,7 @@ impl QuorumSystem for Tree {
     ///
     /// Let a node with b children of loads Lᵢ bear the load L. The rest, 1 - L, goes around it to
     /// all children, and L = Σ αᵢ goes through it to one. Child i then bears (αᵢ + 1 - L)·Lᵢ; all
-    /// bear L if L = b/(Σ 1/Lᵢ + b - 1), and any other choice burdens somebody more.
+    /// bear L if L = b/(Σ 1/Lᵢ + b - 1), and any other choice loads some site more.
     fn load_bounds(&self) -> LoadBounds {
         let load = self.fold(|_, below: &[f64]| {
             if below.is_empty() {

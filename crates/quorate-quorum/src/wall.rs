@@ -9,7 +9,7 @@ use crate::{Prices, QuorumError, QuorumSystem, Shape, SiteId, SiteSet, check_sit
 ///
 /// Of two quorums the one with the lower full row is met there by the other. No tie is possible if
 /// the first row has one site and the others have more. A later row of one site is a quorum with
-/// what is below it, so that rows above it are in none.
+/// a site of each row below it, so that rows above it are in no quorum.
 ///
 /// ```
 /// use quorate_quorum::{QuorumSystem, Wall};

@@ -152,8 +152,8 @@ impl Weighted {
         Some((cost, members))
     }
 
-    /// Takes sites of `order` until they win, then drops from the end whom the others can spare;
-    /// never `keep`.
+    /// Takes sites of `order` until they win, then drops dispensable ones from the end, but never
+    /// `keep`.
     fn gather(
         &self,
         order: impl IntoIterator<Item = SiteId>,
@@ -205,7 +205,7 @@ impl QuorumSystem for Weighted {
     /// The most members of a quorum that can spare none.
     ///
     /// Of such a quorum take the member with the fewest votes; the others have just too few. For
-    /// each candidate the table tells how many sites with no fewer votes can have each such sum.
+    /// each candidate the table has how many sites with no fewer votes can have each such sum.
     fn max_size(&self) -> usize {
         let mut most: Vec<Option<usize>> = vec![None; self.need];
         most[0] = Some(0);

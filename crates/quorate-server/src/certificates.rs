@@ -1,4 +1,4 @@
-//! A quick way to make the certificates of a cluster.
+//! Makes the certificates of a cluster.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -39,7 +39,7 @@ fn write_files(folder: &Path, files: Vec<(String, String)>) -> Result<Vec<String
     let problem = |why: String| ServerError::Disk(folder.to_owned(), why);
     std::fs::create_dir_all(folder).map_err(|error| problem(error.to_string()))?;
     if let Some((name, _)) = files.iter().find(|(name, _)| folder.join(name).exists()) {
-        return Err(problem(format!("{name} is there already, and is left alone")));
+        return Err(problem(format!("{name} is there already; take an empty folder")));
     }
     for (name, text) in &files {
         write_private(&folder.join(name), text).map_err(|error| problem(error.to_string()))?;

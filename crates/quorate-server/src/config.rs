@@ -7,31 +7,31 @@ use std::time::Duration;
 
 use quorate_net::tls::TlsConfig;
 use quorate_quorum::{Kind, QuorumSystem, SiteId, build};
-use quorate_session::session::{Badge, Drift, Lease, Terms};
+use quorate_session::session::{ClusterId, Drift, Lease, Terms};
 use quorate_site::group::{self, Choice};
 use quorate_site::role::{self, Overrun};
 use serde::Deserialize;
 
 use crate::ServerError;
 
-/// Everything a site is told at its start, as people write it.
+/// The configuration of a site, as in `site.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteConfig {
     /// The name of the cluster; sites of another one are refused.
     pub cluster: String,
-    /// The epoch of this configuration; raised whenever the list of sites changes.
+    /// The epoch of this configuration; raise it whenever the list of sites changes.
     #[serde(default)]
     pub epoch: u64,
-    /// Which site of the list this is, counted from 1.
+    /// The place of this site in the list, counted from 1.
     pub site: usize,
-    /// All sites, in the same order everywhere: where they are reached.
+    /// The addresses of all sites, in the same order everywhere.
     pub sites: Vec<String>,
-    /// Where this site listens, for sites and clients; its place in the list if nothing is said.
+    /// Where this site listens, for sites and clients; by default its address in the list.
     pub listen: Option<SocketAddr>,
-    /// Where clients on this machine find it besides.
+    /// A Unix socket for clients on this machine, in addition.
     pub unix: Option<PathBuf>,
-    /// The folder it keeps its record in; a site that has lost it must not come back.
+    /// The folder of its record on disk. A site that has lost it must not come back.
     pub data: PathBuf,
     /// The quorum system.
     #[serde(default = "majority")]
@@ -39,35 +39,35 @@ pub struct SiteConfig {
     /// The length of a lease, in milliseconds.
     #[serde(default = "lease_ms")]
     pub lease_ms: u64,
-    /// By how much clocks may drift apart, in parts per thousand.
+    /// By how much the rates of two clocks may differ, in parts per thousand.
     #[serde(default = "drift")]
     pub drift_permille: u16,
-    /// How many callers of one site follow each other while another site waits.
+    /// How many callers of one site may hold a lock in a row while another site waits.
     #[serde(default = "local_turns")]
     pub local_turns: u32,
-    /// Which of its groups the first caller of a group lock takes: `arbitrary`, the first by name,
-    /// or `most-waiting`, the one most of those who wait could join.
+    /// Which of its groups the first caller of a group lock takes: `arbitrary` for the first by
+    /// name, or `most-waiting` for the one that most waiters could join.
     #[serde(default = "group_choice")]
     pub group_choice: String,
-    /// For how long whoever waits for a group lock may be overtaken by others that join those
-    /// inside, in milliseconds; for as long as the session lasts if nothing is said.
+    /// How long later callers may join an occupancy of a group lock while another group waits, in
+    /// milliseconds; by default for as long as the occupancy lasts.
     pub group_limit_ms: Option<u64>,
-    /// What becomes of a member of a role lock that stays for longer than it said: `revoke`, it is
-    /// told to leave, or `tolerate`, the others wait.
+    /// What happens to a member of a role lock that stays longer than declared: with `revoke` it
+    /// loses its grant, with `tolerate` the others wait.
     #[serde(default = "role_overrun")]
     pub role_overrun: String,
-    /// How much longer it may stay, in milliseconds.
+    /// How much longer than declared it may stay, in milliseconds.
     #[serde(default = "role_grace_ms")]
     pub role_grace_ms: u64,
-    /// For how long a stage of a role lock is planned at most, in milliseconds.
+    /// The longest that a stage of a role lock is planned for, in milliseconds.
     pub role_cap_ms: Option<u64>,
-    /// Whether a stage of a role lock that no other group waits for lets in who stays longer.
+    /// Whether a stage of a role lock that no other group waits for can be extended.
     #[serde(default = "yes")]
     pub role_extend: bool,
-    /// Whether sites and clients may speak without TLS over other networks than loopback.
+    /// Whether connections without TLS are allowed on other networks than loopback.
     #[serde(default)]
     pub insecure: bool,
-    /// Certificates; without them TLS is not spoken.
+    /// Certificates; without them there is no TLS.
     pub tls: Option<TlsConfig>,
 }
 
@@ -104,8 +104,8 @@ fn yes() -> bool {
 }
 
 impl SiteConfig {
-    /// The usual configuration of a site: the one at place `site`, counted from 1, of those at
-    /// these addresses, with its record in the folder `data`.
+    /// The default configuration of site `site`, counted from 1, of those at these addresses, with
+    /// its record in the folder `data`.
     pub fn new(cluster: &str, site: usize, sites: &[String], data: PathBuf) -> Self {
         Self {
             cluster: cluster.to_owned(),
@@ -134,7 +134,7 @@ impl SiteConfig {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or what it says cannot be.
+    /// It cannot be read, or is invalid.
     pub fn read(path: &Path) -> Result<Self, ServerError> {
         let problem = |why: String| ServerError::Config(format!("{}: {why}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
@@ -143,15 +143,15 @@ impl SiteConfig {
         Ok(config)
     }
 
-    /// Whether a site could run like this.
+    /// Checks that a site can run with this configuration.
     ///
     /// # Errors
     ///
-    /// What is wrong, and what would be right.
+    /// The message says what is wrong, and what would be right.
     pub fn check(&self) -> Result<(), ServerError> {
         let n = self.sites.len();
         if self.site == 0 || self.site > n {
-            let why = format!("site = {}, but there are {n} sites, counted from 1", self.site);
+            let why = format!("site = {}, but there are {n} sites; take 1 to {n}", self.site);
             return Err(ServerError::Config(why));
         }
         self.quorums()?;
@@ -176,13 +176,13 @@ impl SiteConfig {
         match self.sites.iter().find(outside) {
             None => Ok(()),
             Some(address) => Err(ServerError::Config(format!(
-                "{address} is not this machine, and there is no [tls]: make certificates with \
+                "{address} is not on this machine, and there is no [tls]: make certificates with \
                  `quorate cert`, or set insecure = true"
             ))),
         }
     }
 
-    /// Which site this is.
+    /// This site.
     pub fn me(&self) -> SiteId {
         SiteId::new(self.site - 1)
     }
@@ -191,7 +191,7 @@ impl SiteConfig {
     ///
     /// # Errors
     ///
-    /// There is no such construction, or none of this size.
+    /// There is no such construction, or none for this number of sites.
     pub fn quorums(&self) -> Result<Arc<dyn QuorumSystem>, ServerError> {
         let wrong =
             |why: String| ServerError::Config(format!("quorum = \"{}\": {why}", self.quorum));
@@ -199,28 +199,31 @@ impl SiteConfig {
         build(kind, self.sites.len()).map_err(|error| wrong(error.to_string()))
     }
 
-    /// What sessions go by.
+    /// The terms of its sessions.
     ///
     /// # Errors
     ///
     /// The lease or the drift is out of range.
     pub fn terms(&self) -> Result<Terms, ServerError> {
         let wrong = |error: quorate_session::SiteError| ServerError::Config(error.to_string());
-        let badge =
-            Badge { cluster: self.cluster_id()?, epoch: self.epoch, wire: quorate_wire::VERSION };
+        let cluster_id = ClusterId {
+            cluster: self.cluster_id()?,
+            epoch: self.epoch,
+            wire: quorate_wire::VERSION,
+        };
         let lease = Lease::new(Duration::from_millis(self.lease_ms)).map_err(wrong)?;
         let drift = Drift::new(self.drift_permille).map_err(wrong)?;
-        Ok(Terms::new(badge, lease, drift))
+        Ok(Terms::new(cluster_id, lease, drift))
     }
 
-    /// How group locks behave where there is a choice.
+    /// The options of group locks.
     fn group_options(&self) -> Result<group::Options, ServerError> {
         let choice = one_of("group_choice", &self.group_choice, &Choice::ALL)?;
         let limit = self.group_limit_ms.map(Duration::from_millis);
         Ok(group::Options { choice, limit })
     }
 
-    /// How role locks behave where there is a choice.
+    /// The options of role locks.
     fn role_options(&self) -> Result<role::Options, ServerError> {
         Ok(role::Options {
             extend: self.role_extend,
@@ -231,8 +234,8 @@ impl SiteConfig {
         })
     }
 
-    /// The cluster as a number: its name, and what must be the same at all its sites for quorums to
-    /// meet and leases to hold. Sites that differ in it do not speak to each other.
+    /// A hash of the cluster's name and of all settings that must be the same at all its sites for
+    /// quorums to intersect and leases to hold. Sites that differ in it refuse each other.
     fn cluster_id(&self) -> Result<u64, ServerError> {
         let Self { cluster, sites, quorum, drift_permille, .. } = self;
         let wrong = |error: quorate_session::SiteError| {
@@ -240,13 +243,13 @@ impl SiteConfig {
         };
         cluster.parse::<quorate_session::Name>().map_err(wrong)?;
         let whole = format!("{} {quorum} {drift_permille} {cluster}", sites.len());
-        // A name may be as long as all of it is allowed to be: its end goes first.
+        // A name may have the full length by itself; then its end is cut off.
         let end = whole.floor_char_boundary(quorate_session::Name::MAX_BYTES);
         let name: quorate_session::Name = whole[..end].parse().map_err(wrong)?;
         Ok(name.hash64())
     }
 
-    /// The whole configuration, as the pure site takes it.
+    /// The configuration of the pure site.
     ///
     /// # Errors
     ///
@@ -261,7 +264,7 @@ impl SiteConfig {
     }
 }
 
-/// The value that is meant by its name.
+/// The value with this name.
 fn one_of<T: Copy>(key: &str, text: &str, all: &[(&str, T)]) -> Result<T, ServerError> {
     let found = all.iter().find(|(name, _)| *name == text);
     found.map(|(_, value)| *value).ok_or_else(|| {
@@ -280,21 +283,21 @@ mod tests {
     }
 
     #[test]
-    fn sites_that_must_agree_and_do_not_are_of_different_clusters() {
-        let badge = |text: &str| config(text).terms().unwrap().badge.cluster;
-        let ours = badge("cluster = \"prod\"");
-        assert_eq!(badge("cluster = \"prod\"\nlease_ms = 500"), ours, "leases may differ");
+    fn sites_that_differ_where_they_must_agree_are_of_different_clusters() {
+        let cluster_id = |text: &str| config(text).terms().unwrap().cluster_id.cluster;
+        let ours = cluster_id("cluster = \"prod\"");
+        assert_eq!(cluster_id("cluster = \"prod\"\nlease_ms = 500"), ours, "leases may differ");
         for other in [
             "cluster = \"test\"",
             "cluster = \"prod\"\nquorum = \"tree\"",
             "cluster = \"prod\"\ndrift_permille = 5",
         ] {
-            assert_ne!(badge(other), ours, "{other}");
+            assert_ne!(cluster_id(other), ours, "{other}");
         }
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_what_could() {
+    fn an_invalid_setting_is_refused_with_the_valid_ones() {
         for (text, says) in [
             ("cluster = \"\"", "cluster = \"\": invalid name: it is empty"),
             ("cluster = \"p\"\nlease_ms = 1", "a lease of 1ms is out of range; take 200ms to 60s"),

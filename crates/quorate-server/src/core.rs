@@ -1,4 +1,4 @@
-//! The one task that owns a site: what happens goes in, what is to be done comes out.
+//! The task that owns a site: it feeds events to the site, and carries out the effects.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -10,77 +10,77 @@ use std::task::Poll;
 use std::time::Duration;
 
 use quorate_net::clock::{self, Alarm};
-use quorate_net::link::Line;
+use quorate_net::connection::FrameWriter;
 use quorate_session::client::ClientId;
 use quorate_session::session::Packet;
 use quorate_session::{Name, SiteId, Tick};
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
 use quorate_site::token::Regeneration;
-use quorate_site::{Audit, Effect, Input, Said};
-use quorate_wire::ClientWord;
+use quorate_site::{Audit, Effect, Input, SiteMessage};
+use quorate_wire::ClientPacket;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use crate::connections::{Connections, Remote};
 use crate::disk::{Write, Written};
-use crate::lines::{Far, Lines};
 use crate::local::{LocalClient, LocalClients};
 
-/// What sites say to each other on a connection, one after another.
-pub(crate) type SiteWord = Packet<Said>;
+/// A packet between two sites.
+pub(crate) type SitePacket = Packet<SiteMessage>;
 
-/// What can happen to a site, from outside. Connections are numbered, so that what an old one
-/// leaves behind is not taken for a word of the new one.
+/// An event of a site. Connections are numbered, so that packets of an old one are not taken for
+/// packets of the present one.
 #[derive(Debug)]
 pub(crate) enum Event {
-    PeerUp(SiteId, u64, Line),
-    PeerSaid(SiteId, u64, Vec<SiteWord>),
+    PeerUp(SiteId, u64, FrameWriter),
+    PeerPackets(SiteId, u64, Vec<SitePacket>),
     PeerDown(SiteId, u64),
-    ClientUp(ClientId, u64, Line),
+    ClientUp(ClientId, u64, FrameWriter),
     LocalUp(ClientId, u64, Arc<dyn LocalClient>),
-    ClientSaid(ClientId, u64, Vec<ClientWord>),
+    ClientPackets(ClientId, u64, Vec<ClientPacket>),
     ClientDown(ClientId, u64),
     Saved(Result<Written, String>),
     Stop(oneshot::Sender<()>),
 }
 
-/// Something that waits for the disk, and the connection on which it was to be said. It must not
-/// slip onto the next one: sessions count on what is said on each.
+/// An effect that waits for the disk, and the connection of its packet. The packet must not go out
+/// on a later connection: sessions rely on which packets were sent on which.
 #[derive(Debug)]
-struct Held {
+struct DeferredEffect {
     effect: GatewayEffect,
-    line: Option<u64>,
+    connection: Option<u64>,
 }
 
-/// A site and everything it has to do with.
+/// A site with its connections, its disk and its timer.
 #[derive(Debug)]
 pub(crate) struct Core {
     site: SiteWithClients,
     events: UnboundedReceiver<Event>,
-    lines: Lines,
+    connections: Connections,
     locals: LocalClients,
     disk: Sender<Write>,
-    /// How much the disk was given to write, and how much of that is written.
+    /// How many writes the disk was given, and how many of them are done.
     to_write: u64,
     written: u64,
-    /// How much must be written before anything that is held back is done.
+    /// How many writes must be done before the deferred effects.
     barrier: Option<u64>,
-    held: VecDeque<Held>,
+    deferred: VecDeque<DeferredEffect>,
     alarm: Alarm,
     wake: Option<Tick>,
-    /// When to look for connections that are silent.
+    /// When to look for silent connections.
     sweep: Tick,
-    /// How many messages of protocols the site has sent, for whoever wants to know.
+    /// How many protocol messages the site has sent; [`Server`](crate::Server) reads it.
     sent: Arc<AtomicU64>,
-    /// What opens and accepts connections; it ends with the site.
-    _doors: JoinSet<()>,
+    /// The tasks that open and accept connections; they end with the site.
+    _transport: JoinSet<()>,
 }
 
-/// How many events are handled before what they led to is written.
+/// How many events are handled before frames are written.
 const BATCH: usize = 256;
 
-/// For how long a site that stops waits for others to take what it said last.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long a site that stops waits for the others to read its last frames.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Core {
     pub(crate) fn new(
@@ -88,24 +88,25 @@ impl Core {
         events: UnboundedReceiver<Event>,
         disk: Sender<Write>,
         alarm: Alarm,
-        (doors, patience): (JoinSet<()>, Duration),
+        transport: JoinSet<()>,
+        silence_timeout: Duration,
         sent: Arc<AtomicU64>,
     ) -> Self {
         Self {
             site,
             events,
-            lines: Lines::new(patience),
+            connections: Connections::new(silence_timeout),
             locals: LocalClients::default(),
             disk,
             to_write: 0,
             written: 0,
             barrier: None,
-            held: VecDeque::new(),
+            deferred: VecDeque::new(),
             alarm,
             wake: None,
-            sweep: clock::now() + patience,
+            sweep: clock::now() + silence_timeout,
             sent,
-            _doors: doors,
+            _transport: transport,
         }
     }
 
@@ -125,7 +126,10 @@ impl Core {
                     }
                     self.on_alarm();
                 }
-                _ = poll_fn(|cx| -> Poll<Infallible> { self.lines.write(cx); Poll::Pending }) => {}
+                _ = poll_fn(|cx| -> Poll<Infallible> {
+                    self.connections.write(cx);
+                    Poll::Pending
+                }) => {}
             }
             for event in batch.drain(..) {
                 if let Event::Stop(done) = event {
@@ -137,17 +141,17 @@ impl Core {
             self.sent.store(self.site.site().messages_sent(), Ordering::Relaxed);
             self.write().await;
         }
-        self.dismiss_locals();
-        self.lines.finish(FAREWELL).await;
+        self.stop_local_clients();
+        self.connections.finish(CLOSE_TIMEOUT).await;
         if let Some(done) = stop {
-            let _ = done.send(()); // whoever asked may be gone
+            let _ = done.send(()); // the caller of `stop` may be gone
         }
     }
 
-    /// Writes what others take at once; the rest is written when they take it.
+    /// Writes the frames that the other ends take now; the rest is written when they take it.
     async fn write(&mut self) {
         poll_fn(|cx| {
-            self.lines.write(cx);
+            self.connections.write(cx);
             Poll::Ready(())
         })
         .await;
@@ -157,7 +161,7 @@ impl Core {
         self.wake = None;
         let now = clock::now();
         if self.sweep <= now {
-            self.sweep = self.lines.end_silences(now);
+            self.sweep = self.connections.close_silent(now);
         }
         self.step(GatewayInput::Site(Input::Time));
     }
@@ -165,34 +169,40 @@ impl Core {
     /// Handles one event; false if the site cannot go on.
     fn on_event(&mut self, event: Event) -> bool {
         match event {
-            Event::PeerUp(site, number, line) => {
-                self.lines.open(Far::Site(site), number, line);
+            Event::PeerUp(site, number, writer) => {
+                self.connections.open(Remote::Site(site), number, writer);
                 self.step(GatewayInput::Site(Input::Up(site)));
             }
-            Event::PeerSaid(site, number, words) => {
-                if self.lines.hear(Far::Site(site), number, clock::now()) {
-                    for word in words {
-                        self.step(GatewayInput::Site(Input::Packet(site, word)));
+            Event::PeerPackets(site, number, packets) => {
+                let remote = Remote::Site(site);
+                if self.connections.note_received(remote, number, clock::now()) {
+                    for packet in packets {
+                        self.step(GatewayInput::Site(Input::Packet(site, packet)));
                     }
                 }
             }
             Event::PeerDown(site, number) => {
-                if self.lines.close(Far::Site(site), number) {
+                if self.connections.close(Remote::Site(site), number) {
                     self.step(GatewayInput::Site(Input::Down(site)));
                 }
             }
-            Event::ClientUp(id, number, line) => self.lines.open(Far::Client(id), number, line),
+            Event::ClientUp(id, number, writer) => {
+                self.connections.open(Remote::Client(id), number, writer);
+            }
             Event::LocalUp(id, number, client) => self.locals.open(id, number, client),
-            Event::ClientSaid(id, number, words) => {
-                let is_local = self.locals.number(id) == Some(number);
-                if is_local || self.lines.hear(Far::Client(id), number, clock::now()) {
-                    for word in words {
-                        self.step(GatewayInput::Client(id, word));
+            Event::ClientPackets(id, number, packets) => {
+                let (is_local, remote) =
+                    (self.locals.number(id) == Some(number), Remote::Client(id));
+                if is_local || self.connections.note_received(remote, number, clock::now()) {
+                    for packet in packets {
+                        self.step(GatewayInput::Client(id, packet));
                     }
                 }
             }
             Event::ClientDown(id, number) => {
-                if self.locals.close(id, number) || self.lines.close(Far::Client(id), number) {
+                if self.locals.close(id, number)
+                    || self.connections.close(Remote::Client(id), number)
+                {
                     self.step(GatewayInput::Down(id));
                 }
             }
@@ -209,28 +219,28 @@ impl Core {
     fn step(&mut self, input: GatewayInput) {
         let effects = self.site.step(clock::now(), input);
         for effect in effects {
-            self.do_in_turn(effect);
+            self.carry_out_or_defer(effect);
         }
     }
 
-    /// Does what is asked for now, or when the disk is done with what stands before it.
-    fn do_in_turn(&mut self, effect: GatewayEffect) {
+    /// Carries out an effect now, or after the writes that must come before it.
+    fn carry_out_or_defer(&mut self, effect: GatewayEffect) {
         if self.barrier.is_some() {
-            let line = self.line_of(&effect);
-            self.held.push_back(Held { effect, line });
+            let connection = self.connection_of(&effect);
+            self.deferred.push_back(DeferredEffect { effect, connection });
         } else {
             self.carry_out(effect);
         }
     }
 
-    fn on_saved(&mut self, (count, disk): Written) {
+    fn on_saved(&mut self, Written { count, disk }: Written) {
         self.written += count;
         if self.barrier.is_some_and(|barrier| barrier <= self.written) {
             self.barrier = None;
             while self.barrier.is_none()
-                && let Some(Held { effect, line }) = self.held.pop_front()
+                && let Some(DeferredEffect { effect, connection }) = self.deferred.pop_front()
             {
-                if self.line_of(&effect) == line {
+                if self.connection_of(&effect) == connection {
                     self.carry_out(effect);
                 }
             }
@@ -240,13 +250,15 @@ impl Core {
         }
     }
 
-    /// The connection on which something is to be said.
-    fn line_of(&self, effect: &GatewayEffect) -> Option<u64> {
+    /// The present connection for the packet of an effect.
+    fn connection_of(&self, effect: &GatewayEffect) -> Option<u64> {
         match effect {
             GatewayEffect::Client(id, _) => {
-                self.locals.number(*id).or_else(|| self.lines.number(Far::Client(*id)))
+                self.locals.number(*id).or_else(|| self.connections.number(Remote::Client(*id)))
             }
-            GatewayEffect::Site(Effect::Packet(to, _)) => self.lines.number(Far::Site(*to)),
+            GatewayEffect::Site(Effect::Packet(to, _)) => {
+                self.connections.number(Remote::Site(*to))
+            }
             GatewayEffect::Site(_) => None,
         }
     }
@@ -254,12 +266,12 @@ impl Core {
     fn carry_out(&mut self, effect: GatewayEffect) {
         match effect {
             GatewayEffect::Client(id, packet) => {
-                if let Some(packet) = self.locals.say(id, packet) {
-                    self.lines.say(Far::Client(id), &packet);
+                if let Some(packet) = self.locals.send(id, packet) {
+                    self.connections.send(Remote::Client(id), &packet);
                 }
             }
             GatewayEffect::Site(Effect::Packet(to, packet)) => {
-                self.lines.say(Far::Site(to), &packet);
+                self.connections.send(Remote::Site(to), &packet);
             }
             GatewayEffect::Site(Effect::Persist(disk)) => {
                 self.write_disk(Write::Site(disk));
@@ -275,13 +287,13 @@ impl Core {
             GatewayEffect::Site(Effect::Note(about, what)) => {
                 tracing::debug!(site = %about, "{what}");
             }
-            // When to wake is asked for before each wait; the rest is told through clients.
+            // Deadlines are read before each wait; callers get the rest through their clients.
             GatewayEffect::Site(_) => {}
         }
     }
 
-    /// Lets the clients in this process give back what they hold, before the site stops.
-    fn dismiss_locals(&mut self) {
+    /// Lets the clients in this process give back their grants before the site stops.
+    fn stop_local_clients(&mut self) {
         self.locals.stop();
         while let Ok(event) = self.events.try_recv() {
             self.on_event(event);
@@ -290,7 +302,7 @@ impl Core {
 
     fn write_disk(&mut self, write: Write) {
         self.to_write += 1;
-        self.disk.send(write).expect("the thread of the disk lives as long as the site");
+        self.disk.send(write).expect("the disk thread runs as long as the site");
     }
 
     fn set_alarm(&mut self) {
@@ -303,16 +315,16 @@ impl Core {
 }
 
 fn log_audit(audit: &Audit) {
-    let (what, wish) = match audit {
-        Audit::Asked(wish) => ("asked to break a grant", wish),
-        Audit::Ending(wish, ..) => ("a grant is broken here", wish),
-        Audit::Heard(wish, _) => ("the holder's site ends the grant", wish),
+    let (what, request) = match audit {
+        Audit::Asked(request) => ("asked to break a grant", request),
+        Audit::Ending(request, ..) => ("a grant is broken here", request),
+        Audit::Acknowledged(request, _) => ("the holder's site ends the grant", request),
     };
-    let (name, fence, by, reason) = (&wish.name, wish.fence, &wish.by, &wish.reason);
+    let (name, fence, by, reason) = (&request.name, request.fence, &request.by, &request.reason);
     tracing::warn!(%name, %fence, %by, %reason, "{what}");
 }
 
-/// Says who promised a new token, what it replaces, and why that is dead.
+/// Logs a new token: the sites that promised it, and the token that it replaces.
 fn log_token(name: &Name, what: &Regeneration) {
     let promised: Vec<String> = what.promised.iter().map(|site| site.to_string()).collect();
     let (epoch, before, promised) = (what.epoch, what.before, promised.join(" "));
@@ -321,7 +333,7 @@ fn log_token(name: &Name, what: &Regeneration) {
     } else {
         tracing::info!(
             %name, %epoch, %before, %promised,
-            "made a new token: the leases of the one before are over at all who promised"
+            "made a new token: the leases of the one before are over at all sites that promised"
         );
     }
 }

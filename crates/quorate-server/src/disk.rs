@@ -1,4 +1,4 @@
-//! What a site keeps on disk, in a `redb` file: one small record, and one for each token.
+//! The disk of a site, a `redb` file: one small record, and one for each token.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use quorate_session::Name;
-use quorate_site::token::Durable;
+use quorate_site::kinds::LockRecord;
 use quorate_site::{Disk, Past};
 use redb::backends::InMemoryBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
@@ -17,20 +17,26 @@ use crate::ServerError;
 
 const TABLE: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("site");
 const KEY: &str = "record";
-/// What was promised of each token, by the name of its lock.
+/// The promises about each token, by the name of its lock.
 const TOKENS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("tokens");
 
-/// One thing to write.
+/// One write.
 #[derive(Clone, Debug)]
 pub(crate) enum Write {
     /// The record of the site.
     Site(Disk),
-    /// What it promised of the token of this lock.
-    Token(Name, Durable),
+    /// Its promises about the token of this lock.
+    Token(Name, LockRecord),
 }
 
-/// What is on disk now: how many of the things to write, and the latest record if there was one.
-pub(crate) type Written = (u64, Option<Disk>);
+/// The outcome of a batch of writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    /// How many writes were done.
+    pub(crate) count: u64,
+    /// The latest record of the site among them.
+    pub(crate) disk: Option<Disk>,
+}
 
 type Row = (String, Vec<u8>);
 
@@ -51,16 +57,16 @@ impl Store {
         Ok(Self { database, writes: Arc::default() })
     }
 
-    /// A record that is forgotten.
+    /// A store in memory.
     pub(crate) fn in_memory() -> Result<Self, ServerError> {
         let database = Database::builder().create_with_backend(InMemoryBackend::new());
         let database = database.map_err(|error| ServerError::System(io::Error::other(error)))?;
         Ok(Self { database, writes: Arc::default() })
     }
 
-    /// What is there; nothing on a new disk.
+    /// All records; none on a new disk.
     pub(crate) fn read(&self) -> Result<Past, String> {
-        let broken = |what: &str| format!("{what} cannot be read; it is of another version");
+        let broken = |what: &str| format!("{what} cannot be read; it is from another version");
         let mut past = Past::default();
         for (key, bytes) in self.rows(TABLE).map_err(|error| error.to_string())? {
             if key == KEY {
@@ -71,13 +77,13 @@ impl Store {
         for (key, bytes) in self.rows(TOKENS).map_err(|error| error.to_string())? {
             let broken = || broken(&format!("the record of the token of {key}"));
             let name: Name = key.parse().map_err(|_| broken())?;
-            let durable: Durable = postcard::from_bytes(&bytes).map_err(|_| broken())?;
+            let durable: LockRecord = postcard::from_bytes(&bytes).map_err(|_| broken())?;
             past.tokens.insert(name, durable);
         }
         Ok(past)
     }
 
-    /// All of a table; nothing if there is none yet.
+    /// All rows of a table; none if it does not exist yet.
     fn rows(&self, table: TableDefinition<'_, &str, &[u8]>) -> Result<Vec<Row>, redb::Error> {
         let transaction = self.database.begin_read()?;
         let table = match transaction.open_table(table) {
@@ -93,7 +99,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// Writes all of it and syncs it, at once. What comes later replaces what came before.
+    /// Writes and syncs all of it in one transaction. Later writes replace earlier ones.
     pub(crate) fn write(&self, writes: &[Write]) -> Result<(), String> {
         let write = || -> Result<(), redb::Error> {
             let transaction = self.database.begin_write()?;
@@ -117,13 +123,13 @@ impl Store {
         write().map_err(|error| error.to_string())
     }
 
-    /// How often it was written.
+    /// Counts the transactions.
     pub(crate) fn writes(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.writes)
     }
 
-    /// A thread that writes what it is sent, all that has gathered together, and tells.
-    pub(crate) fn into_thread(
+    /// Starts a thread that writes what it is sent, in batches, and calls `done` after each.
+    pub(crate) fn spawn_writer(
         self,
         done: impl Fn(Result<Written, String>) + Send + 'static,
     ) -> Sender<Write> {
@@ -136,7 +142,8 @@ impl Store {
                     Write::Site(disk) => Some(*disk),
                     Write::Token(..) => None,
                 });
-                done(self.write(&all).map(|()| (all.len() as u64, disk)));
+                let written = Written { count: all.len() as u64, disk };
+                done(self.write(&all).map(|()| written));
             }
         };
         thread::Builder::new().name("disk".into()).spawn(write).expect("a thread can be started");

@@ -1,41 +1,31 @@
-//! What can keep a site from running.
+//! Why a site cannot run.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use quorate_net::tls::TlsError;
+use thiserror::Error;
 
-/// Why a site does not run. Nothing was started.
-#[derive(Debug)]
+/// Why a site cannot run. Nothing was started.
+#[derive(Debug, Error)]
 pub enum ServerError {
-    /// The configuration cannot be used, and why.
+    /// The configuration is invalid.
+    #[error("{0}")]
     Config(String),
     /// The folder cannot be used as the site's disk.
+    #[error("the folder {folder} cannot be used: {1}", folder = .0.display())]
     Disk(PathBuf, String),
-    /// Nobody can be heard on this address.
+    /// The site cannot listen on this address.
+    #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, io::Error),
     /// A certificate or key cannot be used.
+    #[error("{0}")]
     Tls(String),
-    /// The system lacks something.
+    /// The system refused a thread, a timer or a socket.
+    #[error("a system call failed: {0}")]
     System(io::Error),
 }
-
-impl fmt::Display for ServerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ServerError::Config(why) | ServerError::Tls(why) => f.write_str(why),
-            ServerError::Disk(folder, why) => {
-                write!(f, "the folder {} cannot be used: {why}", folder.display())
-            }
-            ServerError::Listen(address, why) => write!(f, "cannot listen on {address}: {why}"),
-            ServerError::System(why) => write!(f, "the system says: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for ServerError {}
 
 impl From<TlsError> for ServerError {
     fn from(TlsError(why): TlsError) -> Self {

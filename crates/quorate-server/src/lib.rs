@@ -1,14 +1,14 @@
-//! The driver of a site: sockets, TLS, disk, clock. Everything that decides is in `quorate-site`.
+//! The driver of a site: connections, TLS, disk, clock. All decisions are made in `quorate-site`.
 
 pub mod certificates;
 mod config;
+mod connections;
 mod core;
 mod disk;
 mod error;
-mod lines;
 mod local;
-mod mesh;
 mod server;
+mod transport;
 
 pub use config::SiteConfig;
 pub use error::ServerError;

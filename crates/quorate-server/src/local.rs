@@ -1,5 +1,5 @@
-//! Clients in the site's own process. They say and hear the same packets as those on a socket; the
-//! packets are handed over, not written.
+//! Clients in the site's own process. They exchange the same packets as clients on a socket,
+//! without encoding them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,11 +11,11 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::core::Event;
 
-/// What a client in this process does with what its site says. It is called in the site's task.
+/// A client in the process of its site. Its methods are called in the site's task.
 pub trait LocalClient: fmt::Debug + Send + Sync {
-    /// The site says this.
+    /// A packet of the site arrives.
     fn on_packet(&self, packet: Packet<ClientMessage>);
-    /// The site stops; what the client says during this call is still taken in.
+    /// The site stops. Packets that the client sends during this call are still handled.
     fn on_stop(&self);
 }
 
@@ -30,16 +30,17 @@ pub struct LocalLink {
 impl LocalLink {
     pub(crate) fn open(
         events: UnboundedSender<Event>,
-        (id, number): (ClientId, u64),
+        id: ClientId,
+        number: u64,
         client: Arc<dyn LocalClient>,
     ) -> Self {
-        drop(events.send(Event::LocalUp(id, number, client))); // a site that has stopped is silent
+        drop(events.send(Event::LocalUp(id, number, client))); // the site may have stopped
         Self { events, id, number }
     }
 
-    /// Says something to the site, and forgets it if that has stopped.
+    /// Sends a packet to the site, unless it has stopped.
     pub fn send(&self, packet: Packet<ClientMessage>) {
-        drop(self.events.send(Event::ClientSaid(self.id, self.number, vec![packet])));
+        drop(self.events.send(Event::ClientPackets(self.id, self.number, vec![packet])));
     }
 }
 
@@ -49,7 +50,7 @@ impl Drop for LocalLink {
     }
 }
 
-/// The clients in this process. Their connections are numbered as those of sockets are.
+/// The clients in this process. Their connections are numbered like those on sockets.
 #[derive(Debug, Default)]
 pub(crate) struct LocalClients {
     all: BTreeMap<ClientId, (u64, Arc<dyn LocalClient>)>,
@@ -60,7 +61,7 @@ impl LocalClients {
         self.all.insert(id, (number, client));
     }
 
-    /// Forgets connection `number`; false if that is none of these.
+    /// Removes connection `number`; false if it is not one of these.
     pub(crate) fn close(&mut self, id: ClientId, number: u64) -> bool {
         let is_present = self.number(id) == Some(number);
         if is_present {
@@ -74,8 +75,8 @@ impl LocalClients {
         self.all.get(&id).map(|(number, _)| *number)
     }
 
-    /// Hands a packet over; gives it back if the client is in another process.
-    pub(crate) fn say(
+    /// Passes a packet to its client; returns it if the client is in another process.
+    pub(crate) fn send(
         &self,
         id: ClientId,
         packet: Packet<ClientMessage>,
@@ -89,7 +90,7 @@ impl LocalClients {
         }
     }
 
-    /// Tells all that the site stops.
+    /// Reports to all clients that the site stops.
     pub(crate) fn stop(&self) {
         for (_, client) in self.all.values() {
             client.on_stop();
@@ -98,7 +99,7 @@ impl LocalClients {
 }
 
 impl Drop for LocalClients {
-    /// A site that ends by itself tells them too.
+    /// Clients also learn of a site that ends by itself.
     fn drop(&mut self) {
         self.stop();
     }

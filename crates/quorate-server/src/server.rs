@@ -1,4 +1,4 @@
-//! A site that runs.
+//! A running site.
 
 use std::io;
 use std::net::SocketAddr;
@@ -26,9 +26,9 @@ use crate::config::SiteConfig;
 use crate::core::{Core, Event};
 use crate::disk::{Store, Write};
 use crate::local::{LocalClient, LocalLink};
-use crate::mesh::Mesh;
+use crate::transport::Transport;
 
-/// A site that runs.
+/// A running site. Dropping it stops the site.
 #[derive(Debug)]
 pub struct Server {
     events: UnboundedSender<Event>,
@@ -39,12 +39,12 @@ pub struct Server {
     writes: Arc<AtomicU64>,
     sent: Arc<AtomicU64>,
     sites: usize,
-    /// Its own, if it has one.
+    /// The site's own thread, if it has one.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Server {
-    /// Starts a site in a thread of its own: its incarnation is on disk before this returns.
+    /// Starts a site in a thread of its own. Its incarnation is on disk when this returns.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Server {
         Self::start_on(config, listener)
     }
 
-    /// The same on a socket that listens already.
+    /// As [`Server::start`], on a socket that listens already.
     ///
     /// # Errors
     ///
@@ -64,12 +64,12 @@ impl Server {
         config: &SiteConfig,
         listener: std::net::TcpListener,
     ) -> Result<Self, ServerError> {
-        Self::start_apart(config, Sockets::Tcp(listener))
+        Self::start_in_thread(config, Sockets::Tcp(listener))
     }
 
-    /// Starts all sites of a cluster in this process, each in a thread of its own, that talk in
-    /// memory and forget all when they stop: for tests of what uses them. Of the configuration
-    /// counts what is not about one site.
+    /// Starts all sites of a cluster in this process, for tests. Each has a thread of its own; they
+    /// are connected in memory and have no disk. Settings of the configuration that concern one
+    /// site are ignored.
     ///
     /// # Errors
     ///
@@ -80,24 +80,23 @@ impl Server {
             .map(|site| SiteConfig { site, sites: addresses.clone(), ..config.clone() })
             .collect();
         configs.iter().try_for_each(SiteConfig::check)?;
-        let start = |(config, links)| Self::start_apart(config, Sockets::Memory(links));
-        configs.iter().zip(memory_links(sites)).map(start).collect()
+        let start = |(config, streams)| Self::start_in_thread(config, Sockets::Memory(streams));
+        configs.iter().zip(memory_streams(sites)).map(start).collect()
     }
 
-    fn start_apart(config: &SiteConfig, sockets: Sockets) -> Result<Self, ServerError> {
+    fn start_in_thread(config: &SiteConfig, sockets: Sockets) -> Result<Self, ServerError> {
         let (mut server, site) = Self::prepare(config, sockets)?;
         let (ready, started) = std::sync::mpsc::channel();
         let name = format!("site {}", config.me());
         let run = move || run(site, &ready);
         let thread = thread::Builder::new().name(name).spawn(run).map_err(ServerError::System)?;
-        let runtime = started.recv().expect("the thread says how it went")?;
+        let runtime = started.recv().expect("the thread sends its result")?;
         (server.thread, server.runtime) = (Mutex::new(Some(thread)), Some(runtime));
         Ok(server)
     }
 
-    /// Starts a site among the tasks of the runtime we are in: callers there reach it without a
-    /// change of threads. It stands still while that runtime does, and loses its leases when that
-    /// takes too long.
+    /// Starts a site as a task of the current runtime: callers there reach it without a change of
+    /// threads. If that runtime blocks for too long, the site loses its leases.
     ///
     /// # Errors
     ///
@@ -105,13 +104,13 @@ impl Server {
     pub fn start_here(config: &SiteConfig) -> Result<Self, ServerError> {
         config.check()?;
         let (mut server, site) = Self::prepare(config, Sockets::Tcp(listen(config)?))?;
-        tokio::spawn(site.open()?.run());
+        tokio::spawn(site.start()?.run());
         server.runtime = Some(Handle::current());
         Ok(server)
     }
 
-    /// All that is needed, and not yet running.
-    fn prepare(config: &SiteConfig, sockets: Sockets) -> Result<(Self, Unopened), ServerError> {
+    /// Opens the disk and writes the new incarnation, but runs nothing yet.
+    fn prepare(config: &SiteConfig, sockets: Sockets) -> Result<(Self, PreparedSite), ServerError> {
         let tls = config.tls.as_ref().map(Tls::read).transpose()?;
         let (address, store) = match &sockets {
             Sockets::Tcp(listener) => {
@@ -122,7 +121,7 @@ impl Server {
         };
         let problem = |why| ServerError::Disk(config.data.clone(), why);
         let past = store.read().map_err(problem)?;
-        let (host, effects) = SiteWithClients::start(clock::now(), config.site_config()?, past);
+        let (site, effects) = SiteWithClients::start(clock::now(), config.site_config()?, past);
         for effect in &effects {
             if let GatewayEffect::Site(Effect::Persist(disk)) = effect {
                 store.write(&[Write::Site(*disk)]).map_err(problem)?;
@@ -130,7 +129,7 @@ impl Server {
         }
         let (events, inbox) = unbounded_channel();
         let numbers = Arc::default();
-        let mesh = Mesh {
+        let transport = Transport {
             me: config.me(),
             addresses: config.sites.clone().into(),
             terms: config.terms()?,
@@ -150,24 +149,24 @@ impl Server {
             thread: Mutex::default(),
         };
         let (unix, sent) = (config.unix.clone(), Arc::clone(&server.sent));
-        let (host, store) = (Box::new(host), Box::new(store));
-        Ok((server, Unopened { mesh, sockets, unix, host, store, inbox, sent }))
+        let (site, store) = (Box::new(site), Box::new(store));
+        Ok((server, PreparedSite { transport, sockets, unix, site, store, inbox, sent }))
     }
 
-    /// Connects a client in this process: what its site says is handed to `client`.
+    /// Connects a client in this process. Packets of the site go to `client`.
     pub fn connect(&self, id: ClientId, client: Arc<dyn LocalClient>) -> LocalLink {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        LocalLink::open(self.events.clone(), (id, number), client)
+        LocalLink::open(self.events.clone(), id, number, client)
     }
 
-    /// What its sessions go by.
+    /// The terms of its sessions.
     pub fn terms(&self) -> Terms {
         self.terms
     }
 
     /// The runtime it runs in.
     pub fn runtime(&self) -> &Handle {
-        self.runtime.as_ref().expect("a site that was started runs")
+        self.runtime.as_ref().expect("a site that was started has a runtime")
     }
 
     /// Where it listens, unless it is one of a cluster [in memory](Self::start_in_memory).
@@ -180,8 +179,8 @@ impl Server {
         self.writes.load(Ordering::Relaxed)
     }
 
-    /// How many messages of its locks' protocols it has sent to other sites since it started; what
-    /// only renews a lease does not count.
+    /// How many messages of lock protocols it has sent to other sites since it started. Renewals of
+    /// leases do not count.
     pub fn messages_sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }
@@ -196,13 +195,14 @@ impl Server {
         self.sites
     }
 
-    /// Waits until it has stopped by itself: its disk or its timer failed. The log says which.
+    /// Waits until it has stopped by itself, because its disk or its timer failed. The log says
+    /// which.
     pub async fn ended(&self) {
         self.events.closed().await;
     }
 
-    /// Stops it, and waits until it has: what callers in this process hold is given back, as if
-    /// they had released it. Whoever calls this has stopped what was done under those locks.
+    /// Stops it, and waits until it has stopped. Grants of callers in this process are released, so
+    /// stop the work under those locks first.
     pub async fn stop(&self) {
         let (done, stopped) = oneshot::channel();
         if self.events.send(Event::Stop(done)).is_ok() {
@@ -210,7 +210,7 @@ impl Server {
         }
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            drop(thread.join()); // it has nothing left to do
+            drop(thread.join()); // it ends soon
         }
     }
 }
@@ -218,7 +218,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let (done, _) = oneshot::channel();
-        drop(self.events.send(Event::Stop(done))); // it ends by itself, or has
+        drop(self.events.send(Event::Stop(done))); // it may have stopped
     }
 }
 
@@ -237,14 +237,14 @@ fn listen(config: &SiteConfig) -> Result<std::net::TcpListener, ServerError> {
 }
 
 /// The thread of a site.
-fn run(site: Unopened, ready: &std::sync::mpsc::Sender<Result<Handle, ServerError>>) {
+fn run(site: PreparedSite, ready: &std::sync::mpsc::Sender<Result<Handle, ServerError>>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return drop(ready.send(Err(ServerError::System(error)))),
     };
     runtime.block_on(async {
-        match site.open() {
+        match site.start() {
             Err(error) => drop(ready.send(Err(error))),
             Ok(core) => {
                 drop(ready.send(Ok(Handle::current())));
@@ -256,62 +256,64 @@ fn run(site: Unopened, ready: &std::sync::mpsc::Sender<Result<Handle, ServerErro
 
 /// How a site reaches the others.
 enum Sockets {
-    /// It listens here, and dials.
+    /// It listens on this socket, and dials.
     Tcp(std::net::TcpListener),
-    /// These connections are all there are.
+    /// Connections in memory, and no others.
     Memory(Vec<(SiteId, DuplexStream)>),
 }
 
-/// A connection in memory for each two of so many sites, by site.
-fn memory_links(sites: usize) -> Vec<Vec<(SiteId, DuplexStream)>> {
-    let mut links: Vec<Vec<_>> = (0..sites).map(|_| Vec::new()).collect();
+/// For each site, its connections in memory to all others.
+fn memory_streams(sites: usize) -> Vec<Vec<(SiteId, DuplexStream)>> {
+    let mut streams: Vec<Vec<_>> = (0..sites).map(|_| Vec::new()).collect();
     for (one, other) in (0..sites).flat_map(|one| (0..one).map(move |other| (one, other))) {
         let (here, there) = tokio::io::duplex(1 << 16);
-        links[one].push((SiteId::new(other), here));
-        links[other].push((SiteId::new(one), there));
+        streams[one].push((SiteId::new(other), here));
+        streams[other].push((SiteId::new(one), there));
     }
-    links
+    streams
 }
 
-/// A site whose sockets nobody serves yet.
-struct Unopened {
-    mesh: Mesh,
+/// A site that does not run yet.
+struct PreparedSite {
+    transport: Transport,
     sockets: Sockets,
     unix: Option<std::path::PathBuf>,
-    host: Box<SiteWithClients>,
+    site: Box<SiteWithClients>,
     store: Box<Store>,
     inbox: UnboundedReceiver<Event>,
     sent: Arc<AtomicU64>,
 }
 
-impl Unopened {
-    /// Serves them, in the runtime we are in.
-    fn open(self) -> Result<Core, ServerError> {
-        let (mesh, system) = (self.mesh, ServerError::System);
+impl PreparedSite {
+    /// Starts its transport in the current runtime.
+    fn start(self) -> Result<Core, ServerError> {
+        let (transport, system) = (self.transport, ServerError::System);
         let alarm = Alarm::new().map_err(system)?;
-        let mut doors = JoinSet::new();
+        let mut tasks = JoinSet::new();
         match self.sockets {
             Sockets::Tcp(listener) => {
                 listener.set_nonblocking(true).map_err(system)?;
                 let listener = TcpListener::from_std(listener).map_err(system)?;
-                doors.spawn(mesh.clone().accept(listener));
-                for peer in SiteId::all(mesh.addresses.len()).filter(|peer| *peer > mesh.me) {
-                    doors.spawn(mesh.clone().keep(peer));
+                tasks.spawn(transport.clone().accept(listener));
+                let peers = SiteId::all(transport.addresses.len());
+                for peer in peers.filter(|peer| *peer > transport.me) {
+                    tasks.spawn(transport.clone().keep_connected(peer));
                 }
             }
-            Sockets::Memory(links) => {
-                for (peer, link) in links {
-                    doors.spawn(mesh.clone().keep_in_memory(peer, link));
+            Sockets::Memory(streams) => {
+                for (peer, stream) in streams {
+                    tasks.spawn(transport.clone().run_in_memory(peer, stream));
                 }
             }
         }
         if let Some(path) = self.unix {
-            drop(std::fs::remove_file(&path)); // of a former life
+            drop(std::fs::remove_file(&path)); // left by an earlier start
             let problem = |error: io::Error| ServerError::Disk(path.clone(), error.to_string());
-            doors.spawn(mesh.clone().accept_unix(UnixListener::bind(&path).map_err(problem)?));
+            let listener = UnixListener::bind(&path).map_err(problem)?;
+            tasks.spawn(transport.clone().accept_unix(listener));
         }
-        let (events, patience) = (mesh.events, mesh.terms.lease.length());
-        let disk = self.store.into_thread(move |saved| drop(events.send(Event::Saved(saved))));
-        Ok(Core::new(*self.host, self.inbox, disk, alarm, (doors, patience), self.sent))
+        let (events, timeout) = (transport.events, transport.terms.lease.length());
+        let disk = self.store.spawn_writer(move |saved| drop(events.send(Event::Saved(saved))));
+        Ok(Core::new(*self.site, self.inbox, disk, alarm, tasks, timeout, self.sent))
     }
 }

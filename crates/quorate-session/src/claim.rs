@@ -1,4 +1,4 @@
-//! What callers ask for, and how it ends.
+//! Claims of callers, and how they end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,38 +8,38 @@ use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::Fence;
-use crate::lock::{Kind, Name, Units, Want, Why};
+use crate::lock::{Kind, LockSpec, Name, Units, Why};
 
-/// One call of one caller, as its site numbers it. No number is used twice.
+/// The number of a call at its site. No number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallId(pub u64);
 
 /// What a caller asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ClaimRequest {
-    /// The resource.
+    /// The lock.
     pub name: Name,
-    /// What it wants of it; the resource's kind follows from that.
-    pub want: Want,
+    /// What the caller wants of it. The kind of lock follows from that.
+    pub spec: LockSpec,
     /// Who asks.
-    pub card: Card,
-    /// For how long it waits, from when its site hears of it; for ever if nothing is said.
-    pub patience: Option<Duration>,
-    /// Whether it does not wait for anybody: it is denied as soon as it would have to.
-    pub hasty: bool,
+    pub claimant: Claimant,
+    /// How long it waits, from its arrival at the site; for ever if `None`.
+    pub timeout: Option<Duration>,
+    /// Whether it is denied as soon as it would have to wait for another caller.
+    pub no_wait: bool,
 }
 
 impl ClaimRequest {
     /// About how many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let Card { owner, host, purpose, .. } = &self.card;
-        self.name.as_str().len() + owner.len() + host.len() + purpose.len() + self.want.bytes()
+        let Claimant { owner, host, purpose, .. } = &self.claimant;
+        self.name.as_str().len() + owner.len() + host.len() + purpose.len() + self.spec.bytes()
     }
 }
 
-/// Who asks, for people: all of it is shown, none of it is relied on.
+/// Who asks, for display only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Card {
+pub struct Claimant {
     /// On whose behalf.
     pub owner: Arc<str>,
     /// On which machine.
@@ -50,7 +50,7 @@ pub struct Card {
     pub purpose: Arc<str>,
 }
 
-impl fmt::Display for Card {
+impl fmt::Display for Claimant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.owner.is_empty() { "somebody" } else { &self.owner })?;
         if !self.host.is_empty() {
@@ -63,44 +63,61 @@ impl fmt::Display for Card {
     }
 }
 
-/// Why a claim ended without a grant. Nothing of it is left anywhere.
+/// Why a claim ended without a grant. No site remembers it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Denial {
-    /// It would have had to wait for somebody, and did not want to.
+    /// It would have had to wait, and had `no_wait` set.
     Busy,
-    /// Its deadline passed; a quorum was within reach.
+    /// Its deadline passed, though a quorum could be reached.
     TimedOut,
-    /// Its deadline passed, and too few sites could be reached to decide anything.
+    /// Its deadline passed, and no quorum could be reached.
     NoQuorum {
-        /// How many sites answered, this one included.
+        /// How many sites answer, this one included.
         answering: usize,
         /// How many there are.
         sites: usize,
         /// The size of the smallest quorum.
         needed: usize,
     },
-    /// This site belongs to no quorum: it decides for others and cannot ask.
+    /// This site has no quorum of its own: it arbitrates for others and cannot claim.
     NeverAsks,
     /// The name is in use for another kind of lock, or one with other parameters.
     OtherKind {
         /// What it is in use as.
         kind: Kind,
-        /// The site that said so.
+        /// The site that refused.
         by: SiteId,
-        /// Who made it so, if that is known there.
-        owner: Option<Card>,
+        /// A caller that uses it so, if the site knows one.
+        owner: Option<Claimant>,
     },
-    /// Nobody can have so many units of so many.
+    /// There can be no such number of units, or no such pool.
     Units(Units),
-    /// Nobody can be inside with one of these groups.
+    /// These groups are not valid, and why.
     Groups(Arc<str>),
-    /// Nobody can declare such a time.
+    /// The declared time is too long.
     Time(Duration),
-    /// The site knows of as many group locks by token as it can; another one could take part in no
-    /// promise.
+    /// The site keeps records of as many locks as it can.
     TooMany(usize),
-    /// The call's number was used before.
+    /// The number of the call was used before.
     Reused,
+}
+
+impl Denial {
+    /// Its name, for counters.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Denial::Busy => "busy",
+            Denial::TimedOut => "timed out",
+            Denial::NoQuorum { .. } => "no quorum",
+            Denial::NeverAsks => "never asks",
+            Denial::OtherKind { .. } => "other kind",
+            Denial::Units(_) => "invalid units",
+            Denial::Groups(_) => "invalid groups",
+            Denial::Time(_) => "invalid time",
+            Denial::TooMany(_) => "too many names",
+            Denial::Reused => "number reused",
+        }
+    }
 }
 
 impl fmt::Display for Denial {
@@ -134,9 +151,9 @@ impl fmt::Display for Denial {
 /// Why a grant ended before its holder released it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Loss {
-    /// What it rested on is gone.
+    /// What it depended on is gone.
     Lapsed(Why),
-    /// Somebody broke it.
+    /// It was broken, for this reason.
     Broken(Arc<str>),
 }
 
@@ -149,15 +166,15 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Somebody wants a grant to end.
+/// A request to end a grant that its holder does not release.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Break {
-    /// The resource.
+pub struct BreakRequest {
+    /// The lock.
     pub name: Name,
-    /// The fence of the grant that is meant; another one is left alone.
+    /// The fence of the grant. A grant with another fence is left alone.
     pub fence: Fence,
-    /// Who wants it.
-    pub by: Card,
+    /// Who requests it.
+    pub by: Claimant,
     /// Why.
     pub reason: Arc<str>,
 }

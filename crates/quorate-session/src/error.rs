@@ -1,32 +1,20 @@
-//! What can be wrong with what a site is told at its start.
+//! Invalid settings of a site.
 
-use std::fmt;
 use std::time::Duration;
 
-/// A setting that a site cannot work with. Nothing was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+use thiserror::Error;
+
+/// An invalid setting. Nothing was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum SiteError {
-    /// A name has 1 to 256 bytes and no control characters; this one has not, and why.
+    /// A name has 1 to 256 bytes and no control characters; this one is invalid for this reason.
+    #[error("invalid name: {0}")]
     InvalidName(&'static str),
-    /// A lease lasts from 0.2 to 60 seconds; this one does not.
+    /// A lease lasts from 0.2 to 60 seconds.
+    #[error("a lease of {0:?} is out of range; take 200ms to 60s")]
     LeaseOutOfRange(Duration),
     /// The allowance for drift is at most [`Drift::MAX`](crate::session::Drift::MAX) parts per
     /// thousand, so that a client notices silence well before its deadline.
+    #[error("a drift of {0} parts per thousand is out of range; take 0 to 400")]
     DriftOutOfRange(u16),
 }
-
-impl fmt::Display for SiteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SiteError::InvalidName(why) => write!(f, "invalid name: {why}"),
-            SiteError::LeaseOutOfRange(length) => {
-                write!(f, "a lease of {length:?} is out of range; take 200ms to 60s")
-            }
-            SiteError::DriftOutOfRange(parts) => {
-                write!(f, "a drift of {parts} parts per thousand is out of range; take 0 to 400")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SiteError {}

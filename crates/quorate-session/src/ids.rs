@@ -1,4 +1,4 @@
-//! The numbers that name things, each a type of its own.
+//! Identifiers, each a type of its own.
 
 use std::fmt;
 use std::ops::Add;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
-/// A claim at its site: the how-manieth its callers made of this resource.
+/// A claim: its ordinal among the claims on its resource at its site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClaimId(pub u32);
 
-/// A session of one site at another: the how-manieth since the client's start.
+/// A session of one site at another: its ordinal since the client's start.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -26,8 +26,8 @@ impl SessionNo {
 
 /// Identity and priority of a request. The lower ticket goes first.
 ///
-/// Never reused, and carried by every message that speaks of the request. Shown as
-/// `time.site`, which is unique already: a site never makes two tickets at one Lamport time.
+/// Never reused, and carried by every message about the request. Shown as `time.site`, which is
+/// unique: a site never makes two tickets at one Lamport time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ticket {
     /// Lamport time at which the request was made.
@@ -44,9 +44,9 @@ impl fmt::Display for Ticket {
     }
 }
 
-/// A number that grows along conflicting grants of one resource.
+/// A fencing token: a number that grows along conflicting grants of one resource.
 ///
-/// Whoever guards the resource itself can refuse a write that carries a lower one than it has seen.
+/// The protected storage can refuse a write with a lower fence than the highest it has seen.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -58,7 +58,7 @@ impl Fence {
         self.plus(1)
     }
 
-    /// The fence so many grants further on.
+    /// The fence after this many grants.
     pub fn plus(self, grants: u64) -> Self {
         Self(self.0.checked_add(grants).expect("2^64 grants outlast any cluster"))
     }
@@ -80,7 +80,7 @@ impl Tick {
     /// The origin.
     pub const ZERO: Tick = Tick(0);
 
-    /// The time from an earlier moment to this one; none if that is later.
+    /// The time from `earlier` to this; zero if `earlier` is later.
     pub fn since(self, earlier: Tick) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }

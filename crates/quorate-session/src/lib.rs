@@ -1,9 +1,9 @@
-//! Sessions and the client's side of them, as pure code: what a client process knows of its locks,
-//! and until when.
+//! Sessions with leases and streams, and the client's state machine, as pure code.
 //!
-//! Start at [`client::ClientMachine`]: it is the only implementation of that rule. [`session`] is
-//! what it and the sites speak through; the rest is the vocabulary of locks that clients and sites
-//! share. No protocol is here.
+//! [`session`] connects sites with each other and clients with their site.
+//! [`client::ClientMachine`] knows which grants of a client process are valid, and until when;
+//! there is no other implementation of that. The rest is the vocabulary of locks that clients and
+//! sites share. No protocol is here.
 
 mod claim;
 pub mod client;
@@ -14,13 +14,10 @@ mod question;
 pub mod session;
 mod view;
 
-pub use claim::{Break, CallId, Card, ClaimRequest, Denial, Loss};
+pub use claim::{BreakRequest, CallId, ClaimRequest, Claimant, Denial, Loss};
 pub use error::SiteError;
 pub use ids::{ClaimId, Fence, SessionNo, Tick, Ticket};
-pub use lock::{
-    Access, Epoch, GROUPS_MAX, Got, Group, Groups, Kind, Name, Role, Stamp, TIME_MAX, UNITS_MAX,
-    Units, Want, Why,
-};
+pub use lock::*;
 pub use question::{Answer, AskId, PeerReport, Question, SiteReport};
 pub use quorate_quorum::SiteId;
 pub use view::{CallView, EtaView, RequestView, ResourceView, Standing, explain};

@@ -1,4 +1,4 @@
-//! What people ask of all sites, and what each of them says.
+//! Questions to all sites, and their answers.
 
 use std::time::Duration;
 
@@ -8,29 +8,29 @@ use serde::{Deserialize, Serialize};
 use crate::lock::Name;
 use crate::view::ResourceView;
 
-/// One question; the driver numbers them, and uses no number twice.
+/// The number of a question. The driver uses no number twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AskId(pub u64);
 
-/// What can be asked of every site.
+/// A question to every site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Question {
-    /// What do you know of this resource?
+    /// What do you know of this lock?
     Show(Name),
-    /// Of which resources whose names begin like this do you have callers? So many at most.
+    /// Of which locks with this prefix do you have callers? At most this many.
     List(String, u32),
-    /// How are you?
+    /// What is your state?
     Sites,
 }
 
-/// What one site says.
+/// The answer of one site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Answer {
-    /// What it knows of the resource; nothing if nobody uses it there.
+    /// What it knows of the lock; `None` if nobody uses it there.
     Shown(Option<Box<ResourceView>>),
-    /// Resources of which it has callers, and how many more there are.
+    /// Locks of which it has callers, and how many more there are.
     Listed(Vec<ResourceView>, u32),
-    /// How it is.
+    /// Its state.
     Site(Box<SiteReport>),
 }
 
@@ -44,30 +44,30 @@ impl Answer {
     }
 }
 
-/// How a site is.
+/// The state of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SiteReport {
-    /// Which life of the site this is.
+    /// How many times it has started.
     pub incarnation: u64,
-    /// For how long it lends nothing yet, because it has restarted.
+    /// How much longer it lends nothing, after a restart.
     pub quarantine: Duration,
-    /// How many resources are in use, as far as it knows.
+    /// How many locks are in use, as far as it knows.
     pub resources: usize,
     /// How many callers it has.
     pub calls: usize,
-    /// How it sees the others.
+    /// Its view of the other sites.
     pub peers: Vec<PeerReport>,
 }
 
-/// How one site sees another.
+/// The view that one site has of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PeerReport {
-    /// The other.
+    /// The other site.
     pub site: SiteId,
-    /// Whether it has a session there.
+    /// Whether the site has a session there.
     pub open: bool,
-    /// Whether nothing was heard of it for half a lease.
+    /// No answer from it for half a lease.
     pub silent: bool,
-    /// Whether the other has a session here.
+    /// Whether the other has a session at the site.
     pub opened: bool,
 }

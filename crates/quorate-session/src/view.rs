@@ -1,4 +1,4 @@
-//! What a site shows of a resource, to people.
+//! Views of a lock, for display.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -6,40 +6,41 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
-use crate::claim::{CallId, Card};
-use crate::lock::Name;
-use crate::lock::{Got, Kind, Stamp, Want};
+use crate::claim::{CallId, Claimant};
+use crate::lock::{Granted, Kind, LockSpec, Name, Stamp};
 use crate::{Fence, Ticket};
 
-/// One resource as one site sees it.
+/// A lock as one site sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ResourceView {
     /// Its name.
     pub name: Name,
-    /// What kind of lock it is.
+    /// Its kind.
     pub kind: Kind,
-    /// The callers of this site: who is served, then who waits in line.
+    /// The callers of this site: those inside or being served, then those in the local queue.
     pub calls: Vec<CallView>,
     /// The requests this site has made for them.
     pub requests: Vec<RequestView>,
     /// The requests to which this site's permission is lent, as far as it knows.
     pub lent: Vec<Ticket>,
-    /// The requests that wait here, the next one first.
+    /// The requests in the queue of this site, the next one first.
     pub queue: Vec<Ticket>,
-    /// The session of the token, if the lock has one and it is here.
+    /// The epoch and round of the token, if the lock has one and it is here.
     pub token: Option<Stamp>,
-    /// When those who wait here can get in at the earliest, where they declare how long they stay.
+    /// The earliest times at which waiting requests can enter, where holders declare how long they
+    /// stay.
     pub etas: Vec<EtaView>,
 }
 
-/// When a request can get in at the earliest, by what others declared.
+/// The earliest time at which a request can enter, by what others declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EtaView {
     /// The request.
     pub ticket: Ticket,
-    /// How long it takes.
+    /// How long it has to wait.
     pub time: Duration,
-    /// Whether that counts from now, or from when it is the group's turn, which nobody knows.
+    /// Whether that counts from now. Otherwise it counts from the group's turn, whose time is
+    /// unknown.
     pub from_now: bool,
 }
 
@@ -60,38 +61,38 @@ pub struct CallView {
     /// The call.
     pub call: CallId,
     /// Who it is.
-    pub card: Card,
+    pub claimant: Claimant,
     /// What it asked for.
-    pub want: Want,
-    /// The request that was made for it, and perhaps for others.
+    pub spec: LockSpec,
+    /// The request that was made for it, possibly together with others.
     pub request: Option<Ticket>,
-    /// For how long it has waited, or has been inside.
+    /// How long it has waited, or has been inside.
     pub age: Duration,
     /// Its fence, if it is inside.
     pub fence: Option<Fence>,
-    /// What it has besides, if it is inside.
-    pub got: Option<Got>,
-    /// For how long its grant is good if it is not extended, if it is inside.
+    /// What it holds besides, if it is inside.
+    pub granted: Option<Granted>,
+    /// How long its grant is valid if it is not extended, if it is inside.
     pub left: Option<Duration>,
 }
 
-/// Where the request of one site stands, as all sites together see it.
+/// The standing of a request, as all sites together see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The request; its site made it for those in its line.
+    /// The request, which its site made for its callers.
     pub request: Ticket,
     /// Whether it is inside.
     pub inside: bool,
-    /// How many requests stand before it; none if it is inside.
+    /// How many requests are before it; 0 if it is inside.
     pub place: usize,
-    /// The requests that have or will have before it what it waits for.
+    /// The requests that hold, or will get before it, what it waits for.
     pub blocked_by: BTreeSet<Ticket>,
-    /// The sites it waits for of which nothing is known here.
+    /// The sites it waits for whose view is missing.
     pub unheard: BTreeSet<SiteId>,
 }
 
-/// Puts together what the sites of a cluster show of one resource: who is inside, then who waits,
-/// the next one first, and who blocks whom.
+/// Combines the views that the sites of a cluster have of one lock: the requests inside, then those
+/// that wait, the next one first, each with what blocks it.
 pub fn explain(views: &BTreeMap<SiteId, ResourceView>) -> Vec<Standing> {
     let mut requests: Vec<&RequestView> = views.values().flat_map(|view| &view.requests).collect();
     requests.sort_unstable_by_key(|request| (!request.inside, request.ticket));
@@ -112,7 +113,7 @@ pub fn explain(views: &BTreeMap<SiteId, ResourceView>) -> Vec<Standing> {
 }
 
 impl ResourceView {
-    /// The requests that this site's permission is lent to, or will be, before `request`.
+    /// The requests to which this site's permission is lent, or will be, before `request`.
     fn before(&self, request: Ticket) -> impl Iterator<Item = Ticket> + '_ {
         let ahead = self.queue.iter().take_while(move |&&waiting| waiting != request);
         self.lent.iter().chain(ahead).copied().filter(move |&other| other != request)

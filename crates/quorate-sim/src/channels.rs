@@ -32,14 +32,14 @@ pub enum Order {
     },
 }
 
-/// All channels of a world. Only channels that carry something take room, so that ten thousand
-/// sites do not need a hundred million queues.
+/// All channels of a world. An empty channel takes no room: ten thousand sites would need a hundred
+/// million queues.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Channels<M> {
     by_sender: Vec<Memo<Outbox<M>>>,
     in_flight: usize,
-    /// Whether it does not matter which message was sent first. Then they are kept in an order of
-    /// their own, so that it tells no two states apart.
+    /// Whether the order of sending is irrelevant. Then messages are sorted by a digest, so that
+    /// states that differ only in that order are equal.
     unordered: bool,
 }
 
@@ -64,13 +64,28 @@ impl<M: Clone + Hash> Channels<M> {
         self.in_flight += 1;
     }
 
+    /// Puts a copy of the message at some place of a channel behind it.
+    pub(crate) fn duplicate(
+        &mut self,
+        from: SiteId,
+        to: SiteId,
+        lane: Lane,
+        at: usize,
+    ) -> Option<&M> {
+        let copy = self.queue(from, to, lane)?.get(at)?.clone();
+        let queue = self.by_sender[from.index()].make_mut().get_mut(&(to, lane))?;
+        queue.insert(at + 1, copy);
+        self.in_flight += 1;
+        queue.get(at)
+    }
+
     /// Takes the message at some place of a channel.
     pub(crate) fn take(&mut self, from: SiteId, to: SiteId, lane: Lane, at: usize) -> Option<M> {
         self.queue(from, to, lane)?.get(at)?;
         let outbox = self.by_sender[from.index()].make_mut();
         let queue = outbox.get_mut(&(to, lane))?;
         let message = queue.remove(at);
-        // An empty queue must not tell two states apart.
+        // An empty queue and none must be the same state.
         if queue.is_empty() {
             outbox.remove(&(to, lane));
         }

@@ -1,4 +1,4 @@
-//! What callers claim, site by site.
+//! The claims of callers, site by site.
 
 use std::any::Any;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use quorate_quorum::SiteId;
 
-use crate::{AnyProtocol, Subject};
+use crate::{AnyProtocol, SimProtocol};
 
-/// What one caller claims, whatever the protocol.
+/// A claim of any protocol.
 #[derive(Clone)]
 pub struct Claim(Arc<dyn ClaimValue>);
 
@@ -40,7 +40,7 @@ impl fmt::Debug for Claim {
     }
 }
 
-/// What the callers of each site claim, in turn, and how many of them at once.
+/// The claims of the callers of each site, in turn, and how many are made at once.
 #[derive(Clone, Debug)]
 pub struct Claims {
     of_site: Vec<Vec<Claim>>,
@@ -71,12 +71,11 @@ impl Claims {
     /// # Errors
     ///
     /// One of them is no claim of protocol `P`; the text says what is.
-    pub fn parse<P: Subject>(text: &str) -> Result<Self, String> {
+    pub fn parse<P: SimProtocol>(text: &str) -> Result<Self, String> {
         Self::split(text, |words| P::parse_claim(words).map(Claim::of))
     }
 
-    /// Reads the claims of sites, parted by semicolons, and of a site, one after the other, parted
-    /// by commas.
+    /// Reads claims: sites are separated by semicolons, and the claims of a site by commas.
     ///
     /// # Errors
     ///
@@ -91,7 +90,7 @@ impl Claims {
         Ok(Self::new(text.split(';').map(of_site).collect::<Result<_, _>>()?))
     }
 
-    /// So many claims of a site may be under way at once.
+    /// Lets so many claims of a site be under way at once.
     pub fn at_once(self, at_once: usize) -> Self {
         Self { at_once, ..self }
     }
@@ -101,13 +100,13 @@ impl Claims {
         self.at_once
     }
 
-    /// What a site claims that has made so many claims before.
+    /// The next claim of a site that has made so many.
     pub fn next(&self, site: SiteId, made: u32) -> &Claim {
         let claims = &self.of_site[site.index() % self.of_site.len()];
         &claims[made as usize % claims.len()]
     }
 
-    /// All claims that can be made.
+    /// All possible claims.
     pub fn iter(&self) -> impl Iterator<Item = &Claim> {
         self.of_site.iter().flatten()
     }

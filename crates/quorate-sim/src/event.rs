@@ -1,15 +1,15 @@
-//! What happens in a world, as data for traces, counters and readers.
+//! The events of a world, as data for traces, counters and readers.
 
 use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
-use quorate_protocol::{ClaimId, Eta, Protocol, Tick, Why};
+use quorate_protocol::{ClaimId, Eta, Fence, Protocol, Tick, Why};
 use quorate_quorum::SiteId;
 
-use crate::{Fault, Subject};
+use crate::{Fault, SimProtocol};
 
-/// One thing that happened, whatever the protocol.
+/// An event, of any protocol.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A caller asks for the lock.
@@ -53,16 +53,16 @@ pub enum Event<'a> {
     Enters(Caller, Grant<'a>),
     /// A grant is over before its time.
     Loses(Caller, Why),
-    /// A site foresees when one who waits there can get in, or that it will be another time.
-    Foresees(SiteId, Eta),
+    /// A site estimates when a waiter can enter, or revises an estimate.
+    Estimates(SiteId, Eta),
     /// A site has nothing to do, and says why.
     Ignores(SiteId, &'static str),
-    /// Something goes wrong, or is mended.
+    /// A fault, or its repair.
     Suffers(Fault),
 }
 
 impl Event<'_> {
-    /// Whether it changes what callers have: these stand in a trace also where messages do not.
+    /// Whether a caller gets or loses a grant: quiet traces show only these.
     pub fn is_outcome(&self) -> bool {
         matches!(self, Event::Enters(..) | Event::Loses(..))
     }
@@ -80,7 +80,7 @@ impl Event<'_> {
             Event::Expires(..) => "expires",
             Event::Enters(..) => "enters",
             Event::Loses(..) => "loses",
-            Event::Foresees(..) => "foresees",
+            Event::Estimates(..) => "estimates",
             Event::Ignores(..) => "ignores",
             Event::Suffers(_) => "suffers",
         }
@@ -99,7 +99,7 @@ impl Event<'_> {
             | Event::Expires(site, _)
             | Event::Enters(Caller { site, .. }, _)
             | Event::Loses(Caller { site, .. }, _)
-            | Event::Foresees(site, _)
+            | Event::Estimates(site, _)
             | Event::Ignores(site, _) => site,
             Event::Suffers(fault) => fault.site(),
         }
@@ -119,8 +119,8 @@ impl fmt::Display for Event<'_> {
             Event::Expires(site, timer) => write!(f, "{timer} of {site} runs out"),
             Event::Enters(caller, grant) => write!(f, "{caller} enters {grant}"),
             Event::Loses(caller, why) => write!(f, "{caller} loses the lock: {why}"),
-            Event::Foresees(site, Eta { ticket, from, after }) => {
-                write!(f, "{site} foresees {ticket} inside ")?;
+            Event::Estimates(site, Eta { ticket, from, after }) => {
+                write!(f, "{site} estimates {ticket} inside ")?;
                 match from {
                     Some(from) => {
                         let at = Duration::from_nanos(from.0).saturating_add(*after);
@@ -150,7 +150,7 @@ pub struct Caller {
 impl Caller {
     /// A caller of protocol `P`.
     pub(crate) fn of<P: Protocol>(site: SiteId, claim: ClaimId) -> Self {
-        Self { site, claim, several: P::SEVERAL }
+        Self { site, claim, several: P::CONCURRENT_CLAIMS }
     }
 }
 
@@ -169,19 +169,19 @@ pub trait Value: fmt::Debug + fmt::Display + Any {}
 
 impl<T: fmt::Debug + fmt::Display + Any> Value for T {}
 
-/// A message, whatever its protocol.
+/// A message of any protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     /// Its name in the paper.
     pub kind: &'static str,
-    /// Whether the arbiter half is spoken to; everything else is the requester's.
+    /// Whether it is for the arbiter half; all others are for the requester.
     pub is_for_arbiter: bool,
     value: &'a dyn Value,
 }
 
 impl<'a> Message<'a> {
     /// A message of protocol `P`.
-    pub fn of<P: Subject>(message: &'a P::Message) -> Self {
+    pub fn of<P: SimProtocol>(message: &'a P::Message) -> Self {
         let (kind, is_for_arbiter) = (P::kind(message), P::is_for_arbiter(message));
         Self { kind, is_for_arbiter, value: message }
     }
@@ -202,18 +202,20 @@ impl fmt::Display for Message<'_> {
     }
 }
 
-/// What a claim has that is inside, whatever its protocol.
+/// A grant of any protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Grant<'a> {
-    /// How long the caller said that it would stay, if it had to say so.
-    pub stays: Option<Duration>,
+    /// How long the caller declared to stay, if it had to.
+    pub declared_time: Option<Duration>,
+    /// Its fence.
+    pub fence: Fence,
     value: &'a dyn Value,
 }
 
 impl<'a> Grant<'a> {
     /// A grant of protocol `P`.
-    pub fn of<P: Subject>(grant: &'a P::Grant) -> Self {
-        Self { stays: P::stays(grant), value: grant }
+    pub fn of<P: SimProtocol>(grant: &'a P::Grant) -> Self {
+        Self { declared_time: P::declared_time(grant), fence: P::fence(grant), value: grant }
     }
 
     /// The grant itself.
@@ -232,19 +234,19 @@ impl fmt::Display for Grant<'_> {
     }
 }
 
-/// Looks on while a world moves.
+/// Observes a world.
 pub trait Observer {
     /// Sees one event, `depth` deep in the action that led to it: 0 for what a caller does or a
     /// channel delivers, and what follows from it one deeper than the receipt it follows from.
     fn see(&mut self, depth: usize, event: &Event<'_>);
 
-    /// Whether it wants to know what sites foresee, which takes time to find out.
-    fn asks_ahead(&self) -> bool {
+    /// Whether it wants estimates of waiting times, which cost time to compute.
+    fn wants_estimates(&self) -> bool {
         false
     }
 }
 
-/// Looks away.
+/// Observes nothing.
 #[derive(Debug, Default)]
 pub struct Unwatched;
 
@@ -258,7 +260,7 @@ impl<A: Observer, B: Observer> Observer for (&mut A, &mut B) {
         self.1.see(depth, event);
     }
 
-    fn asks_ahead(&self) -> bool {
-        self.0.asks_ahead() || self.1.asks_ahead()
+    fn wants_estimates(&self) -> bool {
+        self.0.wants_estimates() || self.1.wants_estimates()
     }
 }

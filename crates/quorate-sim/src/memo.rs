@@ -1,8 +1,7 @@
 //! Values that many worlds share and that remember their hash.
 //!
-//! An action writes to one site or two. The others, and most channels, are the same as in the
-//! world before, and a search hashes every world it comes by: what was not written is not hashed
-//! again.
+//! An action writes to one site or two. The others, and most channels, are the same as in the world
+//! before. A search hashes every world it reaches, so unwritten parts keep their hash.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

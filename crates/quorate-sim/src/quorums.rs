@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quorate_protocol::Shared;
 use quorate_quorum::{Arbiters, Kind, QuorumSystem, SiteId, SiteSet, build};
 
-/// Where the quorums of a cluster come from, before it is known which protocol uses them.
+/// A description of quorums, before it is known which protocol uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A construction, by its name, for so many sites.
@@ -17,7 +17,7 @@ pub enum Shape {
     ByUnits(String),
 }
 
-/// The quorums of a cluster, as far as one must know them whatever the protocol.
+/// The quorums of a cluster, as far as they do not depend on the protocol.
 pub trait Quorums: Clone + Debug + Send + Sync + 'static {
     /// The construction and its size, for people.
     fn name(&self) -> String;
@@ -31,7 +31,7 @@ pub trait Quorums: Clone + Debug + Send + Sync + 'static {
     /// Whether `site` has a quorum to ask.
     fn may_ask(&self, site: SiteId) -> bool;
 
-    /// What all resources of `site` share.
+    /// The state that all locks of `site` share.
     fn shared(&self, site: SiteId) -> Shared;
 }
 

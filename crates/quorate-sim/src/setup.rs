@@ -1,7 +1,7 @@
 //! Protocols by name, and clusters of them, behind types that do not depend on the protocol.
 //!
-//! Whatever drives a world works through these and through [`AnyWorld`], so it is compiled once,
-//! and a world once for each protocol.
+//! Drivers of worlds work through these and through [`AnyWorld`], so a driver is compiled once, and
+//! a world once for each protocol.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -11,15 +11,15 @@ use std::sync::Arc;
 use quorate_quorum::{SiteId, SiteSet};
 
 use crate::world::World;
-use crate::{AnyWorld, Claim, Contract, Order, Quorums, Shape, Subject};
+use crate::{AnyWorld, Claim, Contract, Order, Quorums, Shape, SimProtocol};
 
-/// What is known of a protocol, whatever its quorums.
+/// The properties of a protocol that do not depend on its quorums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Facts {
     /// Its name in scripts and on the command line.
     pub name: &'static str,
-    /// The construction of quorums it uses if nothing is said.
+    /// Its default construction of quorums.
     pub quorum: &'static str,
     /// Whether a site may have several claims at a time.
     pub several: bool,
@@ -35,21 +35,30 @@ pub struct Facts {
     pub joined: bool,
     /// Whether it knows only the world of its paper, where no session ends and nobody gives up.
     pub ideal: bool,
+    /// Whether its switches are set for messages that overtake each other.
+    pub unordered: bool,
+    /// Whether groups have hosts that can be set.
+    pub hosts: bool,
+    /// The kinds of its messages; none if they are not listed.
+    pub kinds: &'static [&'static str],
 }
 
 impl Facts {
     /// Of protocol `P`, with these switches set.
-    fn of<P: Subject>(options: &P::Options) -> Self {
+    fn of<P: SimProtocol>(options: &P::Options) -> Self {
         Self {
             name: P::NAME,
             quorum: P::QUORUM,
-            several: P::SEVERAL,
+            several: P::CONCURRENT_CLAIMS,
             any_order: P::ANY_ORDER,
             lossy: P::LOSSY,
             pooled: P::POOLED,
             tokens: P::TOKENS,
             joined: P::joined(options),
             ideal: P::IDEAL,
+            unordered: P::is_unordered(options),
+            hosts: P::HOSTS,
+            kinds: P::KINDS,
         }
     }
 }
@@ -90,19 +99,19 @@ pub struct Setting {
 
 /// Protocol `P` with its switches set.
 #[derive(Debug)]
-pub struct Configured<P: Subject> {
+pub struct Configured<P: SimProtocol> {
     /// The switches.
     pub options: P::Options,
 }
 
-impl<P: Subject> Configured<P> {
+impl<P: SimProtocol> Configured<P> {
     /// The same for a catalogue.
     pub fn erased(options: P::Options) -> Arc<dyn AnyProtocol> {
         Arc::new(Self { options })
     }
 }
 
-impl<P: Subject> AnyProtocol for Configured<P> {
+impl<P: SimProtocol> AnyProtocol for Configured<P> {
     fn facts(&self) -> Facts {
         Facts::of::<P>(&self.options)
     }
@@ -135,11 +144,11 @@ pub trait AnySetup: Debug + Send + Sync {
     /// Whether `site` has a quorum to ask.
     fn may_ask(&self, site: SiteId) -> bool;
 
-    /// Its quorums, of the type that the protocol has.
+    /// Its quorums, of the protocol's type.
     fn quorums(&self) -> &dyn Any;
 
-    /// The cluster before anything has happened: with sessions that can end as the contract says,
-    /// or with channels that never fail and deliver in this order.
+    /// The cluster in its initial state: with sessions that can end as the contract says, or with
+    /// channels that never fail and deliver in this order.
     fn world(self: Arc<Self>, contract: Option<Contract>, order: Order) -> Box<dyn AnyWorld>;
 }
 
@@ -149,46 +158,46 @@ impl dyn AnySetup {
     /// # Panics
     ///
     /// The protocol has quorums of another type.
-    pub fn of<P: Subject>(&self, options: P::Options) -> Arc<dyn AnySetup> {
+    pub fn of<P: SimProtocol>(&self, options: P::Options) -> Arc<dyn AnySetup> {
         let quorums: Option<&P::Quorums> = self.quorums().downcast_ref();
         setup::<P>(quorums.expect("the protocol has the same quorums").clone(), options)
     }
 }
 
 /// A cluster of protocol `P`.
-pub fn setup<P: Subject>(quorums: P::Quorums, options: P::Options) -> Arc<dyn AnySetup> {
+pub fn setup<P: SimProtocol>(quorums: P::Quorums, options: P::Options) -> Arc<dyn AnySetup> {
     P::erase(Setup::new(quorums, options))
 }
 
 /// A cluster of protocol `P`.
-pub struct Setup<P: Subject> {
+pub struct Setup<P: SimProtocol> {
     pub(crate) options: P::Options,
     pub(crate) quorums: P::Quorums,
-    /// The pairs of sites that never speak, each both ways.
-    pub(crate) mute: BTreeSet<(SiteId, SiteId)>,
+    /// The pairs of sites that never send each other a message, both ways.
+    pub(crate) isolated: BTreeSet<(SiteId, SiteId)>,
 }
 
-impl<P: Subject> Setup<P> {
+impl<P: SimProtocol> Setup<P> {
     /// Of these quorums, with these switches set.
     pub fn new(quorums: P::Quorums, options: P::Options) -> Self {
         let sites = || SiteId::all(quorums.n());
-        let mut mute = BTreeSet::new();
-        // Where all may ask, all are asked.
+        let mut isolated = BTreeSet::new();
+        // Where every site asks, every site is asked.
         if !sites().all(|site| quorums.may_ask(site)) {
             let pairs = sites().flat_map(|one| sites().map(move |other| (one, other)));
-            mute.extend(pairs.filter(|&(one, other)| !P::speak(&quorums, one, other)));
+            isolated.extend(pairs.filter(|&(one, other)| !P::communicate(&quorums, one, other)));
         }
-        Self { options, quorums, mute }
+        Self { options, quorums, isolated }
     }
 }
 
-impl<P: Subject> Debug for Setup<P> {
+impl<P: SimProtocol> Debug for Setup<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} on {}", P::NAME, self.quorums.name())
     }
 }
 
-impl<P: Subject> AnySetup for Setup<P> {
+impl<P: SimProtocol> AnySetup for Setup<P> {
     fn facts(&self) -> Facts {
         Facts::of::<P>(&self.options)
     }

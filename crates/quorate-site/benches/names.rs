@@ -3,6 +3,8 @@
 //! One iteration gives a lock back and takes it again: three messages between two sites, and as
 //! many of a site to itself. Names are visited in an order that no cache can guess.
 
+#![allow(clippy::unwrap_used, reason = "it shares the tests' network")]
+
 #[path = "../tests/all/site/net.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod net;
@@ -31,7 +33,7 @@ fn names(c: &mut Criterion) {
 
 fn claim(net: &mut Net, place: usize) -> CallId {
     let call = net.claim(0, &format!("name-{place:07}"));
-    net.told.clear();
+    net.effects.clear();
     call
 }
 

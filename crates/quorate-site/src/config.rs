@@ -1,4 +1,4 @@
-//! What a site is told at its start.
+//! The configuration of a site.
 
 use std::sync::Arc;
 
@@ -6,30 +6,30 @@ use quorate_protocol::FENCE_BLOCK;
 use quorate_quorum::{QuorumSystem, SiteId};
 use quorate_session::session::Terms;
 
-use crate::registry::Settings;
+use crate::kinds::Settings;
 
-/// What a site is told at its start; the same at all sites of a cluster, but for who it is.
+/// The configuration of a site. All but `site` is the same at all sites of a cluster.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The site.
     pub site: SiteId,
-    /// The cluster: how many sites there are, and which of them decide together.
+    /// How many sites there are, and which of them are quorums.
     pub quorums: Arc<dyn QuorumSystem>,
-    /// What its sessions go by.
+    /// The terms of its sessions.
     pub terms: Terms,
-    /// How many callers of one site follow each other while another site waits.
+    /// How many callers of one site may follow each other while another site waits.
     pub local_turns: u32,
-    /// How far fence ceilings are moved on at a time.
+    /// By how much fence ceilings are raised at a time.
     pub fence_block: u64,
-    /// The switches of the protocols.
+    /// The settings of the protocols.
     pub settings: Settings,
 }
 
 impl Config {
-    /// How many callers of one site follow each other, unless somebody says otherwise.
+    /// The default of [`Config::local_turns`].
     pub const LOCAL_TURNS: u32 = 8;
 
-    /// The usual configuration of `site` in a cluster with these quorums.
+    /// The default configuration of `site` in a cluster with these quorums.
     pub fn new(site: SiteId, quorums: Arc<dyn QuorumSystem>) -> Self {
         Self {
             site,

@@ -1,45 +1,47 @@
-//! What survives a restart: one small record, written whole, and one for each token.
+//! What survives a restart: one small record of the site, and one of each lock that keeps one.
 
 use std::collections::BTreeMap;
 
-use quorate_protocol::{Fence, token};
+use quorate_protocol::Fence;
 use quorate_session::Name;
 use quorate_session::session::Durable;
 use serde::{Deserialize, Serialize};
 
-/// What a site keeps on disk; empty on a new disk. Each part only grows, so a later record says
-/// all that an earlier one said.
+use crate::kinds::LockRecord;
+
+/// The record of a site; the default on a new disk. Its fields only grow, so a later record
+/// replaces an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Disk {
-    /// Incarnation and longest lease.
+    /// The incarnation and the longest lease.
     pub sessions: Durable,
-    /// No ticket this site has made has a later Lamport time.
+    /// No ticket of this site has a later Lamport time.
     pub clock: u64,
-    /// All fences this site has told of lie below this one.
+    /// All fences that this site has used lie below this one.
     pub ceil: Fence,
 }
 
-/// All that a site finds when it starts: its record, and what it promised of each token.
+/// All that a site finds on disk when it starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Past {
-    /// The record.
+    /// Its own record.
     pub disk: Disk,
-    /// What it has [kept](crate::Effect::Keep), by the names of the locks.
-    pub tokens: BTreeMap<Name, token::Durable>,
+    /// The [records of locks](crate::Effect::Keep), by name.
+    pub tokens: BTreeMap<Name, LockRecord>,
 }
 
 impl From<Disk> for Past {
-    /// A past without tokens.
+    /// A past without records of locks.
     fn from(disk: Disk) -> Self {
         Self { disk, tokens: BTreeMap::new() }
     }
 }
 
-/// The most group locks by token that a site knows of: what it promised is never forgotten.
+/// The most locks with a record that a site keeps. Records are never forgotten.
 pub const TOKENS_MAX: usize = 1 << 16;
 
-/// How far the Lamport ceiling is moved on at a time.
+/// By how much the Lamport ceiling is raised at a time.
 pub(crate) const CLOCK_BLOCK: u64 = 1_000_000;
 
-/// It is moved on early, when the clock is this near.
+/// The Lamport ceiling is raised when the clock is this close to it.
 pub(crate) const CLOCK_MARGIN: u64 = 100_000;

@@ -1,34 +1,35 @@
-//! What can happen to a whole site, and what it asks of its driver.
+//! The inputs and effects of a whole site.
 
 use std::sync::Arc;
 
-use quorate_protocol::token::{self, Regeneration};
+use quorate_protocol::token::Regeneration;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_session::session::Packet;
 use quorate_session::{
-    Answer, AskId, Break, CallId, ClaimRequest, Denial, Got, Loss, Name, Question,
+    Answer, AskId, BreakRequest, CallId, ClaimRequest, Denial, Granted, Loss, Name, Question,
 };
 
 use crate::disk::Disk;
-use crate::said::Said;
+use crate::kinds::LockRecord;
+use crate::site_message::SiteMessage;
 
 /// Everything that can happen to a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// A connection with the peer is up. It takes the place of one that was.
+    /// A connection to the peer is up. It replaces an earlier one.
     Up(SiteId),
-    /// The connection with the peer is gone.
+    /// The connection to the peer is gone.
     Down(SiteId),
-    /// The peer says this. Nothing said on an earlier connection comes after [`Input::Up`].
-    Packet(SiteId, Packet<Said>),
-    /// A caller wants something.
+    /// A packet from the peer. None of an earlier connection comes after [`Input::Up`].
+    Packet(SiteId, Packet<SiteMessage>),
+    /// A caller claims a lock.
     Claim(CallId, ClaimRequest),
-    /// A caller leaves, or does not wait any longer; one that is over already is left alone.
+    /// A caller leaves, or stops waiting. If its call is over already nothing happens.
     Leave(CallId),
-    /// Somebody wants a grant to end that its holder does not release.
-    Break(Break),
-    /// Somebody wants to know something of all sites.
+    /// A grant is to be ended that its holder does not release.
+    Break(BreakRequest),
+    /// A question to all sites.
     Ask(AskId, Question),
     /// This record, or a later one, is on disk.
     Saved(Disk),
@@ -39,64 +40,64 @@ pub enum Input {
 /// Everything a site can ask of its driver, to be carried out in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Say this to the peer, on the connection that is up; if it has just gone, to nobody.
-    Packet(SiteId, Packet<Said>),
-    /// Tell the caller that it is inside.
+    /// Send this to the peer on the present connection. If that has just gone, drop it.
+    Packet(SiteId, Packet<SiteMessage>),
+    /// The caller is inside.
     Grant(CallId, Grant),
-    /// All grants are good until then that are not waning.
-    Horizon(Tick),
-    /// A site that vouches for the grant is silent: until further notice it is good until then, and
-    /// no horizon counts for it.
-    Waning(CallId, Tick),
-    /// The grant is not waning any more: the horizon counts for it again.
-    Steady(CallId),
-    /// Tell the caller that its grant was broken, for this reason: it ends then, and no horizon
-    /// counts for it. If it has not left by then it is told that the grant is lost.
+    /// All grants that are not degraded are valid until then.
+    CommonDeadline(Tick),
+    /// The grant depends on a silent site or a delegation: it is valid until then, and the common
+    /// deadline does not hold for it until it is restored.
+    Degraded(CallId, Tick),
+    /// The grant is not degraded any more: the common deadline holds for it again.
+    Restored(CallId),
+    /// The grant was broken for this reason: it ends then, and the common deadline does not hold
+    /// for it. If the caller has not left by then, [`Effect::Lost`] follows.
     Broken(CallId, Tick, Arc<str>),
-    /// Tell the caller that its grant is over.
+    /// The grant is over.
     Lost(CallId, Loss),
-    /// Tell the caller that it gets nothing, and why.
+    /// The claim is over without a grant, and why.
     Denied(CallId, Denial),
     /// This must be on disk before later effects leave the site.
     Persist(Disk),
-    /// Write this when there is time; nothing waits for it. Answered by [`Input::Saved`].
+    /// Write this when there is time; no effect waits for it. Answered by [`Input::Saved`].
     Save(Disk),
-    /// This must be on disk, under the name of its lock, before later effects leave the site; it
-    /// replaces what was.
-    Keep(Name, token::Durable),
-    /// A question went to these sites; the others cannot be reached. Their answers follow.
+    /// This record of a lock must be on disk before later effects leave the site. It replaces the
+    /// earlier one of that name.
+    Keep(Name, LockRecord),
+    /// The question went to these sites, whose answers follow. The others cannot be reached.
     Asked(AskId, Vec<SiteId>),
-    /// What a site says to a question.
+    /// The answer of a site.
     Answer(AskId, SiteId, Answer),
-    /// Call again at this time; it replaces the time asked for before.
+    /// Call again at this time. It replaces the time asked for before.
     Wake(Tick),
-    /// For the log that people keep for ever: who broke what.
+    /// For the audit log.
     Audit(Audit),
     /// For the log: the token of this lock was replaced.
     Regenerated(Name, Regeneration),
-    /// For the log: something about this peer.
+    /// For the log: a note about this peer.
     Note(SiteId, &'static str),
 }
 
-/// What became of a wish to break a grant.
+/// The progress of a request to break a grant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Audit {
-    /// It was asked for here, and passed on to all sites within reach.
-    Asked(Break),
-    /// The holder is at this site: it is told, and its grant ends by then at the latest.
-    Ending(Break, CallId, Tick),
-    /// The holder's site says that the grant is being ended; it is over within a lease.
-    Heard(Break, SiteId),
+    /// It was made here, and sent to all reachable sites.
+    Asked(BreakRequest),
+    /// The holder is at this site: it is told to stop, and its grant ends by then.
+    Ending(BreakRequest, CallId, Tick),
+    /// The holder's site is ending the grant; it is over within a lease.
+    Acknowledged(BreakRequest, SiteId),
 }
 
-/// What a caller got.
+/// What a caller is granted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
     /// Above the fence of every conflicting grant before it.
     pub fence: Fence,
-    /// What it has besides.
-    pub got: Got,
-    /// The grant is good before, and not at, this time of the site's clock; later times are told
-    /// as they become true.
+    /// What it holds besides.
+    pub granted: Granted,
+    /// The grant is valid before, and not at, this time of the site's clock. Later deadlines follow
+    /// as effects.
     pub until: Tick,
 }

@@ -1,19 +1,19 @@
-//! How long a grant is good: by a quorum of leases, or by the word of one who knows.
+//! How long a grant is valid that depends on a quorum of leases.
 
 use quorate_protocol::{SessionNo, Tick};
 use quorate_quorum::{SiteId, SiteSet};
 use quorate_session::session::{Lease, Sessions};
 
-/// Whether a giver whose validity moved from `told` to `until` tells its receivers at once, not at
-/// the next renewal: when it moved by D/6 or more.
-pub fn should_push(lease: Lease, told: Tick, until: Tick) -> bool {
-    until.0.abs_diff(told.0) >= u64::try_from(lease.push().as_nanos()).unwrap_or(u64::MAX)
+/// Whether a deadline is announced at once that was `known` and is `until` now, and not at the next
+/// renewal: if it moved by a sixth of a lease or more.
+pub fn should_announce(lease: Lease, known: Tick, until: Tick) -> bool {
+    until.0.abs_diff(known.0) >= u64::try_from(lease.sixth().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// When a grant ends that rests on `permissions`, each lent by a site in one session of ours there:
-/// the grant is good before, and not at, this time. `None` if it rests on no quorum.
+/// When a grant ends that depends on `permissions`, each lent by a site in one session of ours
+/// there: the grant is valid before, and not at, this time. `None` if they contain no quorum.
 ///
-/// A permission counts only if its session is the present one. Our own site's never lapses: it
+/// A permission counts only if its session is the present one. That of our own site never ends: it
 /// counts as one lease from now.
 pub fn quorum_validity<M: Clone>(
     sessions: &Sessions<M>,

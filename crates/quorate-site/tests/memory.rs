@@ -1,5 +1,7 @@
-//! What locks cost in memory: those that are held, those that are waited for, and those that
-//! nobody uses. One test, because all threads of a process share the count.
+//! The memory of locks that are held, waited for, and unused. One test, because all threads of a
+//! process share the count.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 #[path = "all/site/net.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -34,7 +36,7 @@ fn locks_are_small_and_vacant_ones_are_nothing() {
 
     for (call, site) in held.iter().map(|call| (call, 0)).chain(waiting.iter().map(|c| (c, 1))) {
         net.leave(site, *call);
-        net.told.clear();
+        net.effects.clear();
     }
     for site in 0..5 {
         assert_eq!(net.site(site).names().count(), 0);
@@ -45,7 +47,7 @@ fn locks_are_small_and_vacant_ones_are_nothing() {
 
 fn claim(net: &mut Net, site: usize, lock: u32) -> CallId {
     let call = net.claim(site, &format!("lock-{lock:06}"));
-    net.told.clear();
+    net.effects.clear();
     call
 }
 
@@ -53,7 +55,7 @@ fn claim(net: &mut Net, site: usize, lock: u32) -> CallId {
 /// are shared with the copy and come on top: a text and two counters each.
 fn size_of_site(net: &mut Net, site: usize) -> usize {
     net.pass(Duration::from_secs(2));
-    net.told.clear();
+    net.effects.clear();
     let before = ALLOCATED.current_usage();
     let copy = net.site(site).clone();
     let size = ALLOCATED.current_usage() - before;

@@ -1,26 +1,26 @@
-//! How a command ends, and the codes it exits with.
+//! The result of a command, its exit status, and its output.
 
 use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// How a command ended that could do its work.
+/// The result of a command that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Nothing was found.
+    /// No problem was found.
     Clean,
     /// A property broke, or something expected did not happen.
     Broken,
-    /// Some of the input could not be understood; the rest was done.
+    /// Part of the input was invalid; the rest was processed.
     BadInput,
-    /// Nothing was found, but not everything was looked at.
+    /// No problem was found, but not everything was examined.
     Incomplete,
-    /// As another command ended, or was asked to.
+    /// The status of another command, or one chosen by the caller.
     Exit(u8),
 }
 
 impl Verdict {
-    /// What the shell is told.
+    /// The exit status for the shell.
     pub fn exit_code(self) -> ExitCode {
         ExitCode::from(match self {
             Verdict::Clean => 0,
@@ -35,19 +35,20 @@ impl Verdict {
 /// Why a command could not do its work; nothing was changed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The caller asked for something that does not exist; the text says what does.
+    /// The input is invalid; the text says what would be valid.
     Input(String),
-    /// The answer could not be written.
+    /// The output could not be written.
     Output(io::Error),
-    /// The cluster cannot be reached, or a site does not run.
+    /// The cluster cannot be reached, a site does not run, or a program cannot be started.
     Service(String),
 }
 
 impl Failure {
-    /// Neither bad input nor any code of a command that runs under a lock, as `timeout` has it.
+    /// The exit status of [`Failure::Service`]: like that of `timeout`, distinct from bad input and
+    /// seldom used by the commands that run under a lock.
     pub const SERVICE: u8 = 125;
 
-    /// What the shell is told.
+    /// The exit status for the shell.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Input(_) | Failure::Output(_) => Verdict::BadInput.exit_code(),
@@ -55,12 +56,12 @@ impl Failure {
         }
     }
 
-    /// What does not work, in its own words.
+    /// A [`Failure::Service`] with the text of `error`.
     pub fn service(error: impl fmt::Display) -> Self {
         Failure::Service(error.to_string())
     }
 
-    /// What somebody refused, in their words.
+    /// A [`Failure::Input`] with the text of `error`.
     pub fn of(error: impl fmt::Display) -> Self {
         Failure::Input(error.to_string())
     }
@@ -70,7 +71,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Input(what) | Failure::Service(what) => f.write_str(what),
-            Failure::Output(error) => write!(f, "the answer cannot be written: {error}"),
+            Failure::Output(error) => write!(f, "cannot write the output: {error}"),
         }
     }
 }
@@ -81,24 +82,24 @@ impl From<String> for Failure {
     }
 }
 
-/// What a command comes to.
+/// The result of a command.
 pub type Answer = Result<Verdict, Failure>;
 
 /// Writes `lines` to standard output.
 ///
 /// # Errors
 ///
-/// They cannot be written, for another reason than that nobody reads.
-pub fn say_lines(lines: &[String]) -> Result<(), Failure> {
-    if lines.is_empty() { Ok(()) } else { say(&(lines.join("\n") + "\n")) }
+/// Writing fails for another reason than that the reader is gone.
+pub fn print_lines(lines: &[String]) -> Result<(), Failure> {
+    if lines.is_empty() { Ok(()) } else { print(&(lines.join("\n") + "\n")) }
 }
 
-/// Writes `text` to standard output. A reader that has seen enough is no failure.
+/// Writes `text` to standard output. A reader that closes the pipe early is no failure.
 ///
 /// # Errors
 ///
-/// It cannot be written, for another reason.
-pub fn say(text: &str) -> Result<(), Failure> {
+/// Writing fails for another reason.
+pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Output(error)),
@@ -106,7 +107,7 @@ pub fn say(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Ends a program: says what did not work, if something did not, and gives the shell its code.
+/// Ends a program: prints the failure, if any, and returns the exit status.
 pub fn exit(program: &str, answer: Answer) -> ExitCode {
     match answer {
         Ok(verdict) => verdict.exit_code(),

@@ -1,4 +1,4 @@
-//! Facts for people: a label, and what is to be said.
+//! Labelled facts, such as the properties of a quorum system, as text for a terminal.
 
 use quorate_quorum::SiteSet;
 
@@ -7,7 +7,7 @@ use crate::paint::Paint;
 const LABEL: usize = 13;
 const WIDTH: usize = 100;
 
-/// What is said of a system, a label for each thing.
+/// A list of facts, each with a label.
 #[derive(Debug)]
 pub struct Facts {
     paint: Paint,
@@ -15,28 +15,28 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Nothing has been said yet.
+    /// An empty list.
     pub fn new(paint: Paint) -> Self {
         Self { paint, lines: Vec::new() }
     }
 
-    /// Says `text` of `label`, on as many lines as it takes.
-    pub fn say(&mut self, label: &str, text: &str) {
+    /// Adds `text` under `label`, on as many lines as it needs.
+    pub fn add(&mut self, label: &str, text: &str) {
         let mut label = self.paint.faint(&format!("{label:<LABEL$}"));
-        for line in folded(text, WIDTH - LABEL) {
+        for line in wrapped(text, WIDTH - LABEL) {
             self.lines.push(format!("{label}{line}"));
             label = " ".repeat(LABEL);
         }
     }
 
-    /// All that was said, a line each.
+    /// The lines of all facts.
     pub fn into_lines(self) -> Vec<String> {
         self.lines
     }
 }
 
-/// `text` in lines of no more than `width`, where it has gaps; sets stay whole if they can.
-fn folded(text: &str, width: usize) -> Vec<String> {
+/// `text` wrapped at `width`; a set in braces stays on one line if it fits.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words(text) {
         match lines.last_mut() {
@@ -64,8 +64,8 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Some sets, and how many more there are.
-pub fn some(sets: &[SiteSet], shown: usize) -> String {
+/// The first `shown` sets, and how many more there are.
+pub fn first_sets(sets: &[SiteSet], shown: usize) -> String {
     let mut text: Vec<String> = sets.iter().take(shown).map(ToString::to_string).collect();
     if sets.len() > shown {
         text.push(format!("and {} more", sets.len() - shown));
@@ -73,10 +73,10 @@ pub fn some(sets: &[SiteSet], shown: usize) -> String {
     text.join(" ")
 }
 
-/// A number of three digits, in powers of ten if it is small.
-pub fn short(number: f64) -> String {
+/// A number with three significant digits, in scientific notation if it is small.
+pub fn three_digits(number: f64) -> String {
     let powers = format!("{number:.2e}");
-    // Rounded first, so that nearly 0.1 is 0.100.
+    // Rounded first, so that almost 0.1 becomes 0.100.
     let number: f64 = powers.parse().unwrap_or(number);
     if number == 0.0 {
         return "0".into();
@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits() {
-        let numbers = [0.0, 8.909e-4, 0.00273, 1.0 - 0.9, 0.5556, 1.0, 2.667, 4.2e-7].map(short);
+        let numbers =
+            [0.0, 8.909e-4, 0.00273, 1.0 - 0.9, 0.5556, 1.0, 2.667, 4.2e-7].map(three_digits);
         assert_eq!(
             numbers,
             ["0", "0.000891", "0.00273", "0.100", "0.556", "1.00", "2.67", "4.20e-7"]
@@ -104,9 +105,9 @@ mod tests {
 
     #[test]
     fn lines_break_between_words_and_sets() {
-        assert_eq!(folded("{1 2 3} {4 5} is too long", 10), ["{1 2 3}", "{4 5} is", "too long"]);
+        assert_eq!(wrapped("{1 2 3} {4 5} is too long", 10), ["{1 2 3}", "{4 5} is", "too long"]);
         let mut facts = Facts::new(Paint::none());
-        facts.say("load", "0.5");
+        facts.add("load", "0.5");
         assert_eq!(facts.into_lines(), ["load         0.5"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A number with its thousands set apart: `12 345`.
+/// A number with its thousands separated: `12 345`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -15,12 +15,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// So many of something: `1 entry`, `2 entries`.
+/// A number and its noun: `1 entry`, `2 entries`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// How long something took, and how many things a second that makes.
+/// A duration, and the rate of each count: `0.50 s: 1 400 runs a second`.
 pub fn per_second(taken: Duration, counts: &[(u64, &str)]) -> String {
     let seconds = taken.as_secs_f64();
     let rate = |(count, things): &(u64, &str)| {
@@ -32,15 +32,15 @@ pub fn per_second(taken: Duration, counts: &[(u64, &str)]) -> String {
     format!("{seconds:.2} s: {}", counts.iter().map(rate).collect::<Vec<_>>().join(", "))
 }
 
-/// A time in the words of people: `3.2s`, `4m 10s`.
-pub fn span(time: Duration) -> String {
+/// A duration for people: `3.2s`, `4m 10s`.
+pub fn short_duration(time: Duration) -> String {
     if time < Duration::from_secs(10) {
         return format!("{:.1}s", time.as_secs_f64());
     }
     humantime::format_duration(Duration::from_secs(time.as_secs())).to_string()
 }
 
-/// `whole / parts`; nothing of nothing.
+/// `whole / parts`; none if `parts` is zero.
 pub fn ratio(whole: u64, parts: u64) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "figures for people and plots")]
     (parts > 0).then(|| whole as f64 / parts as f64)
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn thousands_are_separated() {
         let numbers = [0, 999, 1000, 1_234_567].map(grouped);
         assert_eq!(numbers, ["0", "999", "1 000", "1 234 567"]);
     }
@@ -65,12 +65,12 @@ mod tests {
 
     #[test]
     fn short_times_have_a_fraction() {
-        let spans = [300, 9_940, 250_400].map(|ms| span(Duration::from_millis(ms)));
+        let spans = [300, 9_940, 250_400].map(|ms| short_duration(Duration::from_millis(ms)));
         assert_eq!(spans, ["0.3s", "9.9s", "4m 10s"]);
     }
 
     #[test]
-    fn nothing_has_no_ratio() {
+    fn a_ratio_to_zero_does_not_exist() {
         assert_eq!((ratio(3, 2), ratio(3, 0)), (Some(1.5), None));
     }
 }

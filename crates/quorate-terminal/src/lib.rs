@@ -1,5 +1,5 @@
-//! What the programs `quorate` and `quorate-lab` share: how a command answers and exits, and how
-//! numbers, tables, facts and progress look at a terminal.
+//! Terminal output shared by the programs `quorate` and `quorate-lab`: results and exit status of
+//! commands, numbers, tables, colours and progress bars.
 
 pub mod answer;
 pub mod facts;

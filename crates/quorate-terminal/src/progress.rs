@@ -1,4 +1,4 @@
-//! Shows on the terminal that something goes on, if it takes long.
+//! A progress bar for work that takes long.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -7,34 +7,34 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// What takes less than this needs no bar.
-const PATIENCE: Duration = Duration::from_secs(2);
-const BEAT: Duration = Duration::from_millis(100);
+/// Shorter work gets no bar.
+const SHOW_AFTER: Duration = Duration::from_secs(2);
+const REFRESH_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How far something is.
+/// How much work there is.
 #[derive(Clone, Copy, Debug)]
 pub enum Goal {
-    /// There are so many to do.
+    /// This many items of about the same length.
     Of(u64),
-    /// The same, but some take much longer than others.
+    /// This many items of very different lengths: no remaining time is estimated.
     Uneven(u64),
-    /// Nobody knows how many there are.
+    /// An unknown number of items.
     Unknown,
 }
 
-/// Does `work`. If it takes long and standard error is a terminal, shows there how many `things`
-/// are done.
-pub fn shown<T>(
+/// Does `work`. If it takes long and standard error is a terminal, shows a bar with the number of
+/// `things` done.
+pub fn with_progress<T>(
     goal: Goal,
     things: &'static str,
     done: impl Fn() -> u64 + Send,
     work: impl FnOnce() -> T,
 ) -> T {
-    told(goal, || things.to_owned(), done, work)
+    with_progress_message(goal, || things.to_owned(), done, work)
 }
 
-/// The same where `things` have another name as time goes by.
-pub fn told<T>(
+/// The same, with a name of the things that changes over time.
+pub fn with_progress_message<T>(
     goal: Goal,
     things: impl Fn() -> String + Send,
     done: impl Fn() -> u64 + Send,
@@ -44,13 +44,13 @@ pub fn told<T>(
         return work();
     }
     thread::scope(|scope| {
-        // Dropped when the work is over, also if it panics.
+        // Dropped when the work ends, also by a panic.
         let (_working, over) = mpsc::channel::<()>();
         scope.spawn(move || {
             let start = Instant::now();
             let mut bar = None;
-            while over.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
-                if start.elapsed() >= PATIENCE {
+            while over.recv_timeout(REFRESH_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if start.elapsed() >= SHOW_AFTER {
                     let bar = bar.get_or_insert_with(|| new_bar(goal, start));
                     bar.set_message(things());
                     bar.set_position(done());
@@ -76,6 +76,6 @@ fn new_bar(goal: Goal, start: Instant) -> ProgressBar {
         }
         Goal::Unknown => (ProgressBar::new_spinner(), "{spinner} {human_pos} {msg}, {elapsed}"),
     };
-    let style = ProgressStyle::with_template(form).expect("the form is well written");
+    let style = ProgressStyle::with_template(form).expect("the template is valid");
     bar.with_style(style).with_elapsed(start.elapsed())
 }

@@ -3,7 +3,7 @@
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::answer::{Answer, Failure, Verdict, say};
+use crate::answer::{Answer, Failure, Verdict, print};
 
 /// The command that writes completions for a shell.
 #[derive(Args, Debug)]
@@ -12,12 +12,12 @@ use crate::answer::{Answer, Failure, Verdict, say};
     after_help = "Example:\n  quorate completions fish > ~/.config/fish/completions/quorate.fish"
 )]
 pub struct Completions {
-    /// Which shell
+    /// The shell
     shell: Shell,
 }
 
 impl Completions {
-    /// Writes them.
+    /// Writes the completions.
     ///
     /// # Errors
     ///
@@ -25,7 +25,7 @@ impl Completions {
     pub fn run(&self, mut command: Command) -> Answer {
         let (mut text, name) = (Vec::new(), command.get_name().to_owned());
         clap_complete::generate(self.shell, &mut command, name, &mut text);
-        say(&String::from_utf8_lossy(&text))?;
+        print(&String::from_utf8_lossy(&text))?;
         Ok(Verdict::Clean)
     }
 }
@@ -37,12 +37,12 @@ impl Completions {
     after_help = "Example:\n  quorate man lock | man -l -"
 )]
 pub struct Man {
-    /// The command whose page it is
+    /// The command to document; by default, the whole program
     command: Option<String>,
 }
 
 impl Man {
-    /// Writes it.
+    /// Writes the page.
     ///
     /// # Errors
     ///
@@ -54,12 +54,14 @@ impl Man {
             Some(name) => {
                 let visible = command.find_subcommand(name).filter(|found| !found.is_hide_set());
                 let found = visible.cloned();
-                found.ok_or_else(|| Failure::Input(format!("there is no command {name}")))?
+                found.ok_or_else(|| {
+                    Failure::Input(format!("there is no command `{name}`; see --help"))
+                })?
             }
         };
         let mut text = Vec::new();
         clap_mangen::Man::new(page).render(&mut text).map_err(Failure::Output)?;
-        say(&String::from_utf8_lossy(&text))?;
+        print(&String::from_utf8_lossy(&text))?;
         Ok(Verdict::Clean)
     }
 }

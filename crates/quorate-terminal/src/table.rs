@@ -1,6 +1,6 @@
 //! Tables for people.
 
-/// Rows of cells in columns as wide as they need to be; the last one ends where its text ends.
+/// Rows of cells, aligned in columns; lines have no trailing spaces.
 pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {

@@ -1,53 +1,41 @@
-//! Frames: a length, then so many bytes.
-
-use std::fmt;
+//! Frames: a length, then that many bytes.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use thiserror::Error;
 
-/// The most bytes that one frame carries.
+/// The most bytes in one frame.
 pub const MAX_FRAME: usize = 1 << 20;
 
 const HEADER: usize = 4;
 
-/// How much is read at a time, at least.
-const ROOM: usize = 4096;
+/// The least space for a read.
+const READ_SPACE: usize = 4096;
 
-/// What can be wrong with bytes. The connection they came on cannot go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Invalid bytes. The connection that they came on cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
-    /// A frame of so many bytes is announced; [`MAX_FRAME`] is the most.
+    /// A frame of this many bytes is longer than [`MAX_FRAME`].
+    #[error("a frame of {0} bytes is too long; at most {MAX_FRAME} are allowed")]
     TooLong(usize),
-    /// The bytes of a frame are not what they should be.
+    /// A frame cannot be decoded.
+    #[error("a frame cannot be decoded")]
     Malformed,
-    /// A frame has bytes behind what it says.
+    /// A frame has bytes after its value.
+    #[error("a frame has bytes after its value")]
     Trailing,
 }
 
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WireError::TooLong(bytes) => {
-                write!(f, "a frame of {bytes} bytes is announced; {MAX_FRAME} is the most")
-            }
-            WireError::Malformed => f.write_str("a frame cannot be read"),
-            WireError::Trailing => f.write_str("a frame has bytes behind what it says"),
-        }
-    }
-}
-
-impl std::error::Error for WireError {}
-
-/// Appends `word` as a frame to `bytes`.
+/// Appends `value` as a frame to `bytes`.
 ///
 /// # Errors
 ///
-/// [`WireError::TooLong`] if it is longer than [`MAX_FRAME`]; then `bytes` is as it was.
-pub fn encode<T: Serialize>(word: &T, bytes: &mut Vec<u8>) -> Result<(), WireError> {
+/// [`WireError::TooLong`] if it is longer than [`MAX_FRAME`]; then `bytes` is unchanged.
+pub fn encode<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), WireError> {
     let start = bytes.len();
     bytes.extend_from_slice(&[0; HEADER]);
     let taken = std::mem::take(bytes);
-    *bytes = postcard::to_extend(word, taken).map_err(|_| WireError::Malformed)?;
+    *bytes = postcard::to_extend(value, taken).map_err(|_| WireError::Malformed)?;
     let length = bytes.len() - start - HEADER;
     if length > MAX_FRAME {
         bytes.truncate(start);
@@ -58,7 +46,7 @@ pub fn encode<T: Serialize>(word: &T, bytes: &mut Vec<u8>) -> Result<(), WireErr
     Ok(())
 }
 
-/// Bytes as they arrive, and the frames in them.
+/// Splits arriving bytes into frames, and decodes them.
 ///
 /// ```
 /// use quorate_wire::{Decoder, encode};
@@ -67,7 +55,7 @@ pub fn encode<T: Serialize>(word: &T, bytes: &mut Vec<u8>) -> Result<(), WireErr
 /// encode(&"two", &mut bytes)?;
 /// let mut decoder = Decoder::default();
 /// decoder.extend(&bytes[..7]);
-/// assert_eq!(decoder.next::<String>()?, None, "not all of it is there");
+/// assert_eq!(decoder.next::<String>()?, None, "it is incomplete");
 /// decoder.extend(&bytes[7..]);
 /// assert_eq!(decoder.next::<String>()?, Some("one".into()));
 /// assert_eq!(decoder.next::<String>()?, Some("two".into()));
@@ -81,25 +69,25 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Takes in bytes that have arrived.
+    /// Appends bytes that have arrived.
     pub fn extend(&mut self, bytes: &[u8]) {
-        self.tidy();
+        self.compact();
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Room for bytes that arrive, to be filled by a reader and counted by its caller.
+    /// The buffer, with space for a read. The reader appends to it.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
-        self.tidy();
-        self.bytes.reserve(ROOM);
+        self.compact();
+        self.bytes.reserve(READ_SPACE);
         &mut self.bytes
     }
 
-    /// The next frame, if all of it is there.
+    /// The next frame, if it is complete.
     ///
     /// # Errors
     ///
-    /// The bytes are no frame of this sort; the connection cannot go on.
-    #[allow(clippy::should_implement_trait, reason = "each frame may be of another sort")]
+    /// The bytes are no frame of this type; the connection cannot go on.
+    #[allow(clippy::should_implement_trait, reason = "each frame may be of another type")]
     pub fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, WireError> {
         let rest = &self.bytes[self.start..];
         let Some((header, rest)) = rest.split_first_chunk::<HEADER>() else { return Ok(None) };
@@ -108,16 +96,16 @@ impl Decoder {
             return Err(WireError::TooLong(length));
         }
         let Some(frame) = rest.get(..length) else { return Ok(None) };
-        let (word, left) = postcard::take_from_bytes(frame).map_err(|_| WireError::Malformed)?;
+        let (value, left) = postcard::take_from_bytes(frame).map_err(|_| WireError::Malformed)?;
         if !left.is_empty() {
             return Err(WireError::Trailing);
         }
         self.start += HEADER + length;
-        Ok(Some(word))
+        Ok(Some(value))
     }
 
-    /// Drops what was read, when that is cheap or most of it is.
-    fn tidy(&mut self) {
+    /// Drops bytes that were decoded, when that is cheap or there are many.
+    fn compact(&mut self) {
         if self.start == self.bytes.len() {
             self.bytes.clear();
             self.start = 0;

@@ -1,18 +1,19 @@
-//! Bytes between sites and from clients. This crate is the only decoder of them.
+//! The wire format between sites, and between clients and sites. No other crate decodes bytes of a
+//! connection.
 //!
-//! A connection begins with a [`Greeting`] of whoever opened it, and its [`Answer`]. Then each side
-//! says packets of its sessions; [`ClientWord`]s to and from clients. All travel as
-//! frames: a length of four bytes, then so many bytes in the format of `postcard`. Bytes that are
-//! no frame end a connection, and nothing else.
+//! A connection begins with the [`Handshake`] of the end that opened it, and a [`HandshakeReply`].
+//! Then each side sends packets of its sessions; to and from clients these are [`ClientPacket`]s.
+//! All are sent as frames: a length of four bytes, then that many bytes in the format of
+//! `postcard`. Invalid bytes end the connection, and have no other effect.
 
 mod frame;
-mod greeting;
+mod handshake;
 
 use quorate_session::client::ClientMessage;
 use quorate_session::session::Packet;
 
 pub use frame::{Decoder, MAX_FRAME, WireError, encode};
-pub use greeting::{Answer, Greeting, Refusal, VERSION, Who};
+pub use handshake::{Handshake, HandshakeReply, Refusal, VERSION, Who};
 
-/// What a client and its site say to each other.
-pub type ClientWord = Packet<ClientMessage>;
+/// A packet between a client and its site.
+pub type ClientPacket = Packet<ClientMessage>;

@@ -1,4 +1,6 @@
-//! Every word survives the way to bytes and back; no bytes do any harm.
+//! Every packet survives encoding and decoding; no bytes do any harm.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 #[path = "../../quorate-site/tests/all/site/net.rs"]
 #[allow(dead_code, reason = "the tests of sites use the rest")]
@@ -6,20 +8,21 @@ mod net;
 
 use proptest::prelude::*;
 use quorate_session::client::{ClientId, ClientMessage, ClientRequest, SiteReply};
-use quorate_session::session::{Badge, Frame, Packet, Seq};
-use quorate_session::{Card, ClaimRequest, Denial, Group, Question, Want};
-use quorate_site::Said;
+use quorate_session::session::{ClusterId, Frame, Packet, Seq};
+use quorate_session::{ClaimRequest, Claimant, Denial, Group, GroupSpec, LockSpec, Question};
+use quorate_site::SiteMessage;
 use quorate_wire::{
-    Answer, ClientWord, Decoder, Greeting, MAX_FRAME, Refusal, VERSION, Who, WireError, encode,
+    ClientPacket, Decoder, Handshake, HandshakeReply, MAX_FRAME, Refusal, VERSION, Who, WireError,
+    encode,
 };
 
 use crate::net::Net;
 
-/// What sites say to each other.
-type SiteWord = Packet<Said>;
+/// A packet between two sites.
+type SitePacket = Packet<SiteMessage>;
 
-/// What sites really say while they contend, lose each other and restart.
-fn site_words() -> Vec<SiteWord> {
+/// The packets of sites while they contend, lose each other and restart.
+fn site_packets() -> Vec<SitePacket> {
     let mut net = Net::new(3);
     net.record = Some(Vec::new());
     for round in 0..4 {
@@ -29,7 +32,7 @@ fn site_words() -> Vec<SiteWord> {
             net.pass(std::time::Duration::from_secs(7));
             net.start(1);
         }
-        let groups = Want::Group(["a", "b"].map(Group::new).into_iter().collect());
+        let groups = LockSpec::Group(GroupSpec(["a", "b"].map(Group::new).into_iter().collect()));
         let joint = [0, 1, 2].map(|site| (site, net.claim_as(site, "joint", groups.clone(), None)));
         net.pass(std::time::Duration::from_secs(2));
         for (site, call) in joint {
@@ -43,50 +46,50 @@ fn site_words() -> Vec<SiteWord> {
     net.record.take().expect("it was recorded")
 }
 
-fn client_words() -> Vec<ClientWord> {
+fn client_packets() -> Vec<ClientPacket> {
     let name: quorate_session::Name = "deploy/web".parse().unwrap();
-    let card = Card { owner: "anna".into(), host: "h1".into(), pid: 7, purpose: "".into() };
-    let (want, patience) = (Want::Mutex, None);
-    let request = ClaimRequest { name: name.clone(), want, card, patience, hasty: true };
+    let claimant = Claimant { owner: "anna".into(), host: "h1".into(), pid: 7, purpose: "".into() };
+    let (spec, timeout) = (LockSpec::Mutex, None);
+    let request = ClaimRequest { name: name.clone(), spec, claimant, timeout, no_wait: true };
     let denial = Denial::NoQuorum { answering: 1, sites: 5, needed: 3 };
-    let said = [
+    let messages = [
         ClientMessage::Request(ClientRequest::Claim(1, request)),
         ClientMessage::Request(ClientRequest::Leave(1)),
         ClientMessage::Request(ClientRequest::Ask(2, Question::Show(name))),
         ClientMessage::Reply(SiteReply::Denied(3, denial)),
     ];
     let frame = |payload| Frame { seq: Seq(1), received: Seq(0), payload };
-    said.map(|payload| Packet::Up(quorate_protocol::SessionNo(4), frame(payload))).into()
+    messages.map(|payload| Packet::Up(quorate_protocol::SessionNo(4), frame(payload))).into()
 }
 
 #[test]
-fn all_that_is_said_survives() {
-    let words = site_words();
-    assert!(words.len() > 100, "{}", words.len());
-    let is_told = |word: &SiteWord| match word {
-        Packet::Down(_, frame) => matches!(frame.payload, Said::Words(_)),
+fn all_packets_survive() {
+    let packets = site_packets();
+    assert!(packets.len() > 100, "{}", packets.len());
+    let is_delegation = |packet: &SitePacket| match packet {
+        Packet::Down(_, frame) => matches!(frame.payload, SiteMessage::Delegations(_)),
         _ => false,
     };
-    assert!(words.iter().any(is_told), "who joined is told how long");
+    assert!(packets.iter().any(is_delegation), "callers that join get a deadline");
     let mut bytes = Vec::new();
-    for word in &words {
-        encode(word, &mut bytes).unwrap();
+    for packet in &packets {
+        encode(packet, &mut bytes).unwrap();
     }
     let mut decoder = Decoder::default();
     let mut read = Vec::new();
     for chunk in bytes.chunks(13) {
         decoder.extend(chunk);
-        while let Some(word) = decoder.next::<SiteWord>().unwrap() {
-            read.push(word);
+        while let Some(packet) = decoder.next::<SitePacket>().unwrap() {
+            read.push(packet);
         }
     }
-    assert_eq!(read, words);
-    for word in client_words() {
+    assert_eq!(read, packets);
+    for packet in client_packets() {
         let mut bytes = Vec::new();
-        encode(&word, &mut bytes).unwrap();
+        encode(&packet, &mut bytes).unwrap();
         let mut decoder = Decoder::default();
         decoder.extend(&bytes);
-        assert_eq!(decoder.next::<ClientWord>(), Ok(Some(word)));
+        assert_eq!(decoder.next::<ClientPacket>(), Ok(Some(packet)));
     }
 }
 
@@ -95,14 +98,14 @@ fn a_frame_that_is_too_long_is_neither_written_nor_read() {
     let mut bytes = vec![1, 2, 3];
     let long = "x".repeat(MAX_FRAME);
     assert_eq!(encode(&long, &mut bytes), Err(WireError::TooLong(MAX_FRAME + 3)));
-    assert_eq!(bytes, [1, 2, 3], "as it was");
+    assert_eq!(bytes, [1, 2, 3], "unchanged");
     let mut decoder = Decoder::default();
     decoder.extend(&u32::MAX.to_le_bytes());
-    assert_eq!(decoder.next::<SiteWord>(), Err(WireError::TooLong(u32::MAX as usize)));
+    assert_eq!(decoder.next::<SitePacket>(), Err(WireError::TooLong(u32::MAX as usize)));
 }
 
 #[test]
-fn a_name_that_is_none_is_refused_by_the_decoder() {
+fn an_invalid_name_is_refused_by_the_decoder() {
     let mut bytes = Vec::new();
     encode(&("bad\nname", 0_u8), &mut bytes).unwrap();
     let mut decoder = Decoder::default();
@@ -111,23 +114,23 @@ fn a_name_that_is_none_is_refused_by_the_decoder() {
 }
 
 #[test]
-fn a_greeting_says_what_is_wrong_with_it() {
-    let good = Greeting::new(Who::Client(ClientId(3)));
-    assert_eq!(good.problem(), None);
-    let other = Greeting { version: VERSION + 5, ..good.clone() };
-    assert_eq!(other.problem(), Some(Refusal::OtherVersion(VERSION)));
-    let stranger = Greeting { magic: *b"GET / H", ..good };
-    assert_eq!(stranger.problem(), Some(Refusal::Stranger));
-    let answer = Answer::Refused(Refusal::OtherEpoch(4));
+fn a_handshake_says_why_it_is_refused() {
+    let good = Handshake::new(Who::Client(ClientId(3)));
+    assert_eq!(good.refusal(), None);
+    let other = Handshake { version: VERSION + 5, ..good.clone() };
+    assert_eq!(other.refusal(), Some(Refusal::OtherVersion(VERSION)));
+    let other_protocol = Handshake { magic: *b"GET / H", ..good };
+    assert_eq!(other_protocol.refusal(), Some(Refusal::NotQuorate));
+    let answer = HandshakeReply::Refused(Refusal::OtherEpoch(4));
     let mut bytes = Vec::new();
     encode(&answer, &mut bytes).unwrap();
     let mut decoder = Decoder::default();
     decoder.extend(&bytes);
-    assert_eq!(decoder.next::<Answer>(), Ok(Some(answer)));
-    assert_eq!(Badge::default().epoch, 0);
+    assert_eq!(decoder.next::<HandshakeReply>(), Ok(Some(answer)));
+    assert_eq!(ClusterId::default().epoch, 0);
 }
 
-/// Reads all there is as any sort of word; it must only ever end in words or an error.
+/// Decodes all bytes as each type of frame, which ends with the bytes or in an error.
 fn read_all(bytes: &[u8]) -> usize {
     let mut count = 0;
     for pass in 0..3 {
@@ -135,9 +138,9 @@ fn read_all(bytes: &[u8]) -> usize {
         decoder.extend(bytes);
         loop {
             let more = match pass {
-                0 => decoder.next::<SiteWord>().map(|word| word.is_some()),
-                1 => decoder.next::<ClientWord>().map(|word| word.is_some()),
-                _ => decoder.next::<Greeting>().map(|word| word.is_some()),
+                0 => decoder.next::<SitePacket>().map(|frame| frame.is_some()),
+                1 => decoder.next::<ClientPacket>().map(|frame| frame.is_some()),
+                _ => decoder.next::<Handshake>().map(|frame| frame.is_some()),
             };
             match more {
                 Ok(true) => count += 1,
@@ -162,15 +165,15 @@ proptest! {
     }
 
     #[test]
-    fn mutated_words_do_no_harm(
+    fn mutated_packets_do_no_harm(
         pick in any::<proptest::sample::Index>(),
         at in any::<proptest::sample::Index>(),
         byte in any::<u8>(),
         cut in any::<proptest::sample::Index>(),
     ) {
-        thread_local!(static WORDS: Vec<SiteWord> = site_words());
+        thread_local!(static PACKETS: Vec<SitePacket> = site_packets());
         let mut bytes = Vec::new();
-        WORDS.with(|words| encode(pick.get(words), &mut bytes)).unwrap();
+        PACKETS.with(|packets| encode(pick.get(packets), &mut bytes)).unwrap();
         let place = at.index(bytes.len());
         bytes[place] = byte;
         prop_assert!(read_all(&bytes) <= 3 * bytes.len());

@@ -1,4 +1,4 @@
-//! Citations: a scenario that a comment speaks of exists.
+//! Citations: a scenario that a comment cites exists.
 
 use super::Finding;
 use super::lex::Token;
@@ -40,7 +40,7 @@ fn unknown(cited: &str) -> String {
 }
 
 /// The words of comments, each with its line.
-fn words<'a>(comments: &[Token<'a>]) -> Vec<(usize, &'a str)> {
+pub(crate) fn words<'a>(comments: &[Token<'a>]) -> Vec<(usize, &'a str)> {
     let lines = comments.iter().flat_map(|comment| comment.text.lines().zip(comment.line..));
     let words =
         lines.flat_map(|(text, line)| text.split_whitespace().map(move |word| (line, word)));

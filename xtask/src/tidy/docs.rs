@@ -7,11 +7,11 @@ use super::lex::{Kind, Token, lex};
 use super::source::{Source, close, reads};
 use super::tree::Tree;
 
-/// The items that need a sentence; fields and variants are rustc's matter.
+/// The items that need a sentence; rustc checks fields and variants.
 const ITEMS: &[&str] =
     &["fn", "struct", "enum", "union", "trait", "const", "static", "type", "mod"];
 
-/// What may stand between `pub` and the item's keyword; `const` may too.
+/// Qualifiers between `pub` and the item's keyword; `const` may be one too.
 const QUALIFIERS: &[&str] = &["async", "unsafe", "extern", "safe"];
 
 /// A public item and its documentation.
@@ -21,13 +21,13 @@ struct Public<'a> {
     /// Where its `pub` stands.
     index: usize,
     doc: Vec<Token<'a>>,
-    /// Whether an attribute documents it, or says that nothing should.
+    /// Whether an attribute documents or hides it.
     by_attribute: bool,
 }
 
 /// Finds public items without documentation, and documentation that begins without a sentence.
 ///
-/// A module that has none outside must have it inside, where its file begins.
+/// A module may have its documentation at the beginning of its file instead.
 pub(crate) fn sentences(source: &Source<'_>, tree: &Tree) -> Vec<Finding> {
     let inner = source.documented.iter().take_while(|token| token.kind == Kind::InnerDoc);
     let mut findings: Vec<_> =
@@ -57,7 +57,7 @@ fn public_items<'a>(tokens: &[Token<'a>]) -> Vec<Public<'a>> {
             by_attribute |= tokens.get(index + 2).is_some_and(|first| first.is_word("doc"));
             index = close(tokens, index + 1);
         } else if reads(tokens, index, "macro_rules !") {
-            // What a macro writes is documented where it is called.
+            // The output of a macro is documented where it is called.
             index = close(tokens, (index + 3).min(tokens.len() - 1));
         } else {
             if let Some((keyword, name)) = public_item(tokens, index) {
@@ -102,7 +102,7 @@ fn has_inner_doc(source: &Source<'_>, item: &Public<'_>, tree: &Tree) -> bool {
     })
 }
 
-/// The finding that the first paragraph of `doc` does not end as a sentence does.
+/// The finding that the first paragraph of `doc` does not end like a sentence.
 fn open_end(source: &Source<'_>, doc: &[Token<'_>]) -> Option<Finding> {
     let first = doc.first()?;
     let text: Vec<&str> = doc.iter().flat_map(|token| stripped(token.text)).collect();

@@ -1,36 +1,36 @@
-//! Features that must not be in the service: it ships no lock with a repair undone.
+//! Features: the service is built without `mutations`, which undoes repairs.
 
 use std::collections::BTreeMap;
 
 use super::Finding;
-use crate::shop::Shop;
+use crate::workspace::Workspace;
 
 /// The feature that undoes repairs, and the packages that have it.
 const FEATURE: &str = "mutations";
 const PACKAGES: [&str; 3] = ["quorate-protocol", "quorate-session", "quorate-site"];
 
-/// What is built for the service: where that is said, and how cargo is asked for it.
+/// The builds of the service: the manifest, and the arguments of cargo.
 const BUILDS: [(&str, &str); 2] =
     [("crates/quorate-cli/Cargo.toml", "--package quorate-cli"), ("Cargo.toml", "")];
 
-/// Finds builds of the service that enable the feature. Where `cargo tree` cannot run, as without
-/// the sources of the dependencies, it prints that the rule is skipped.
-pub(crate) fn service(shop: &Shop) -> Vec<Finding> {
+/// Finds builds of the service that enable the feature. If `cargo tree` cannot run, for example
+/// without the sources of the dependencies, it prints that the rule is skipped.
+pub(crate) fn service(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, selection) in BUILDS {
-        match tree(shop, selection) {
+        match tree(workspace, selection) {
             Ok(tree) => findings.extend(enabled(path, &tree)),
             Err(why) => {
-                println!("tidy: skipped the features of {path}, for `cargo tree` fails: {why}");
+                println!("tidy: skipped the features of {path}: `cargo tree` fails: {why}");
             }
         }
     }
     findings
 }
 
-/// What cargo would build, a line `package|features` for each dependency; why it cannot tell.
-fn tree(shop: &Shop, selection: &str) -> Result<String, String> {
-    let mut cargo = shop.cargo("tree --locked --edges normal,build --prefix none --format");
+/// The output of `cargo tree`, a line `package|features` for each dependency, or its error.
+fn tree(workspace: &Workspace, selection: &str) -> Result<String, String> {
+    let mut cargo = workspace.cargo("tree --locked --edges normal,build --prefix none --format");
     cargo.arg("{p}|{f}").args(selection.split_whitespace());
     cargo.env("CARGO_TERM_COLOR", "never").env("CARGO_NET_RETRY", "0");
     let output = cargo.output().map_err(|error| error.to_string())?;
@@ -41,7 +41,7 @@ fn tree(shop: &Shop, selection: &str) -> Result<String, String> {
     Err(said.lines().find(|line| line.starts_with("error")).unwrap_or("no reason given").to_owned())
 }
 
-/// The findings in what is built for `path`, as [`tree`] tells it.
+/// The findings for `path` in the output of [`tree`].
 fn enabled(path: &str, tree: &str) -> Vec<Finding> {
     let mut mutated = BTreeMap::new();
     for (package, features) in tree.lines().filter_map(|line| line.rsplit_once('|')) {
@@ -55,7 +55,7 @@ fn enabled(path: &str, tree: &str) -> Vec<Finding> {
             Some(true) => format!(
                 "the service enables `{FEATURE}` of {package}; leave that to sim, check and lab"
             ),
-            None => format!("`cargo tree` does not list {package}; mend the rule that asks for it"),
+            None => format!("`cargo tree` does not list {package}; fix this rule"),
         };
         Some(Finding { path: path.to_owned(), line: 1, what })
     };

@@ -1,10 +1,10 @@
-//! Layers in code: what a crate must not be able to see, it does not name.
+//! Layers in code: pure crates do not name what they must not use.
 
 use super::Finding;
 use super::lex::Token;
 use super::source::{Source, reads};
 
-/// What must not be named where: clocks, threads, chance, and maps without order.
+/// Forbidden names by crate: clocks, threads, random sources, and unordered maps.
 const FORBIDDEN: &[(&[&str], &[&str])] = &[
     (
         &["quorate-quorum", "quorate-session", "quorate-protocol", "quorate-site"],
@@ -55,7 +55,7 @@ fn instead(word: &str) -> &'static str {
 }
 
 /// Whether the token at `index` names `word`, a name or a path of two.
-pub(crate) fn names(code: &[Token<'_>], index: usize, word: &str) -> bool {
+fn names(code: &[Token<'_>], index: usize, word: &str) -> bool {
     let Some((outer, inner)) = word.split_once("::") else { return code[index].is_word(word) };
     code[index].is_word(outer) && reads(code, index + 1, ": :") && reads(code, index + 3, inner)
         || code[index].is_word(inner) && is_imported_from(code, index, outer)
@@ -72,13 +72,13 @@ fn is_imported_from(code: &[Token<'_>], index: usize, outer: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::said;
+    use crate::tidy::texts;
 
     const PURE: &str = "crates/quorate-protocol/src/mutex/mod.rs";
 
     #[test]
     fn pure_crates_name_no_clock() {
-        let found = said(words, PURE, "\nfn f() { std::time::Instant::now() }");
+        let found = texts(words, PURE, "\nfn f() { std::time::Instant::now() }");
         let what = "quorate-protocol must not name `Instant`; time is an argument";
         assert_eq!(found, [format!("{PURE}:2: {what}")]);
     }
@@ -86,32 +86,32 @@ mod tests {
     #[test]
     fn tests_of_pure_crates_are_pure_too() {
         let text = "#[cfg(test)] mod tests { use std::collections::HashMap; }";
-        assert_eq!(said(words, PURE, text).len(), 1);
+        assert_eq!(texts(words, PURE, text).len(), 1);
     }
 
     #[test]
     fn paths_are_found_whole_or_imported() {
-        assert_eq!(said(words, PURE, "std::thread::spawn(f)").len(), 1);
-        assert_eq!(said(words, PURE, "use std::{fmt, thread};").len(), 1);
-        assert_eq!(said(words, PURE, "let x = rand::rng();").len(), 1);
+        assert_eq!(texts(words, PURE, "std::thread::spawn(f)").len(), 1);
+        assert_eq!(texts(words, PURE, "use std::{fmt, thread};").len(), 1);
+        assert_eq!(texts(words, PURE, "let x = rand::rng();").len(), 1);
         assert!(
-            said(words, PURE, "use std::fmt; fn f(thread: u8, rng: Rng) { thread }").is_empty()
+            texts(words, PURE, "use std::fmt; fn f(thread: u8, rng: Rng) { thread }").is_empty()
         );
     }
 
     #[test]
     fn comments_strings_and_longer_names_are_free() {
         let text = "/// A HashMap. \nfn f() { /* tokio */ \"Instant\"; Instantly } // HashSet";
-        assert!(said(words, PURE, text).is_empty());
+        assert!(texts(words, PURE, text).is_empty());
     }
 
     #[test]
     fn each_layer_has_its_own_list() {
         let simulator = "crates/quorate-sim/src/world.rs";
-        assert_eq!(said(words, simulator, "tokio::spawn").len(), 1);
-        assert!(said(words, simulator, "HashMap").is_empty());
-        assert!(said(words, "crates/quorate-server/src/lib.rs", "tokio, Instant").is_empty());
-        assert!(said(words, "crates/quorate-simple/src/lib.rs", "tokio").is_empty());
-        assert!(said(words, "crates/quorate-quorum/benches/a.rs", "Instant").is_empty());
+        assert_eq!(texts(words, simulator, "tokio::spawn").len(), 1);
+        assert!(texts(words, simulator, "HashMap").is_empty());
+        assert!(texts(words, "crates/quorate-server/src/lib.rs", "tokio, Instant").is_empty());
+        assert!(texts(words, "crates/quorate-simple/src/lib.rs", "tokio").is_empty());
+        assert!(texts(words, "crates/quorate-quorum/benches/a.rs", "Instant").is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Just enough of Rust's lexical rules to tell code from comments and strings.
+//! Just enough of Rust's lexical rules to distinguish code, comments and strings.
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ fn is_word(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// How many bytes of `text` the characters fill that are as `wanted`.
+/// The length in bytes of the longest start of `text` whose characters are all `wanted`.
 fn run(text: &str, wanted: impl Fn(char) -> bool) -> usize {
     text.find(|c| !wanted(c)).unwrap_or(text.len())
 }
@@ -157,7 +157,7 @@ fn character(rest: &str) -> Option<usize> {
     (first == '\\' || closed).then(|| prefix + until(inside, '\''))
 }
 
-/// How far it is until behind the first `quote` that no backslash escapes.
+/// The length up to and including the first unescaped `quote`.
 fn until(text: &str, quote: char) -> usize {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {

@@ -1,22 +1,13 @@
-//! Links in documents: what they point to exists.
+//! Links in documents lead to existing files.
 
 use super::Finding;
+use super::markdown::{prose, without_code};
 use super::tree::{File, Tree};
 
-/// Finds relative links of a Markdown file that lead nowhere.
+/// Finds relative links of a Markdown file to missing files.
 pub(crate) fn links(file: &File, tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut fence: Option<&str> = None;
-    for (line, number) in file.text.lines().zip(1..) {
-        let start = line.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
-        if let Some(mark) = mark.filter(|mark| fence.is_none_or(|open| open == *mark)) {
-            fence = if fence.is_some() { None } else { Some(mark) };
-            continue;
-        }
-        if fence.is_some() {
-            continue;
-        }
+    for (number, line) in prose(&file.text) {
         for target in targets(&without_code(line)) {
             if !is_relative(&target) {
                 continue;
@@ -24,17 +15,12 @@ pub(crate) fn links(file: &File, tree: &Tree) -> Vec<Finding> {
             let place = target.split('#').next().unwrap_or_default().replace("%20", " ");
             if resolve(&file.path, &place).is_none_or(|path| !tree.has(&path)) {
                 let what =
-                    format!("the link leads to `{target}`, which is not there; mend its path");
+                    format!("the link leads to `{target}`, which does not exist; fix its path");
                 findings.push(Finding { path: file.path.clone(), line: number, what });
             }
         }
     }
     findings
-}
-
-/// The line with what stands in backticks taken out.
-fn without_code(line: &str) -> String {
-    line.split('`').step_by(2).collect::<Vec<_>>().join("``")
 }
 
 /// Where the links of a line lead: `[text](target "title")` and `[name]: target`.
@@ -103,7 +89,7 @@ mod tests {
 
     #[test]
     fn links_that_lead_nowhere_do_not() {
-        let what = "the link leads to `b.md`, which is not there; mend its path";
+        let what = "the link leads to `b.md`, which does not exist; fix its path";
         assert_eq!(found("x\n[b](b.md)"), [format!("docs/a.md:2: {what}")]);
         assert_eq!(found("[b]: b.md"), [format!("docs/a.md:1: {what}")]);
         assert_eq!(found("[a](a.md) [out](../../x.md) [r](README.md)").len(), 2);

@@ -1,4 +1,4 @@
-//! Layers between crates: who may use whom.
+//! Layers between crates: which crate may use which.
 
 use super::Finding;
 use super::tree::{File, Tree};

@@ -1,9 +1,9 @@
-//! Paths: none that only one machine has.
+//! Paths: none of a single machine.
 
 use super::Finding;
 use super::tree::File;
 
-/// Directories that exist on somebody's machine, not in the repository.
+/// Top-level directories that are not in the repository.
 const PRIVATE: &[&str] = &["home", "root", "Users", "work"];
 
 /// Finds paths that only exist on one machine.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A file and what it contains; never a binary one.
+/// A text file.
 #[derive(Debug)]
 pub(crate) struct File {
     /// From the root, with `/` between the parts.
@@ -15,7 +15,7 @@ pub(crate) struct File {
     pub(crate) text: String,
 }
 
-/// All files that are in the repository, or would be with the next commit.
+/// All files that git tracks or would track.
 #[derive(Debug)]
 pub(crate) struct Tree {
     paths: BTreeSet<String>,
@@ -29,7 +29,7 @@ impl Tree {
         let mut paths = BTreeSet::new();
         match listed(root) {
             Some(listed) => paths.extend(listed),
-            // No git, or no clone: a directory of sources is as good.
+            // Without git, walk the directory.
             None => walk(root, "", &mut paths)?,
         }
         paths.retain(|path| root.join(path).is_file());
@@ -63,13 +63,23 @@ impl Tree {
                 .is_some_and(|next| next.starts_with(&inside))
     }
 
+    /// Whether the path of a file ends in `end`.
+    pub(crate) fn has_ending(&self, end: &str) -> bool {
+        self.paths.iter().any(|path| path.ends_with(end))
+    }
+
+    /// Whether the path of a file contains `part`.
+    pub(crate) fn has_part(&self, part: &str) -> bool {
+        self.paths.iter().any(|path| path.contains(part))
+    }
+
     /// The files whose names end in `end`.
     pub(crate) fn ending(&self, end: &str) -> impl Iterator<Item = &File> {
         self.files.iter().filter(move |file| file.path.ends_with(end))
     }
 }
 
-/// What git lists, if it can.
+/// The files that git lists, if it can.
 fn listed(root: &Path) -> Option<Vec<String>> {
     let mut git = Command::new("git");
     git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
@@ -78,7 +88,7 @@ fn listed(root: &Path) -> Option<Vec<String>> {
     output.status.success().then(|| text.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Adds all files under `root/below`, but neither git's own nor what cargo built.
+/// Adds all files under `root/below`, except those of git and cargo's output.
 fn walk(root: &Path, below: &str, paths: &mut BTreeSet<String>) -> io::Result<()> {
     for entry in fs::read_dir(root.join(below))? {
         let entry = entry?;
@@ -96,11 +106,11 @@ fn walk(root: &Path, below: &str, paths: &mut BTreeSet<String>) -> io::Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shop::Shop;
+    use crate::workspace::Workspace;
 
     #[test]
     fn git_and_the_walk_agree_about_this_crate() {
-        let root = Shop::new().root;
+        let root = Workspace::new().root;
         let mut walked = BTreeSet::new();
         walk(&root, "xtask", &mut walked).unwrap();
         let tree = Tree::read(&root).unwrap();

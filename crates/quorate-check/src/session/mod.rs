@@ -1,11 +1,12 @@
-//! Every schedule of the sessions between two sites: leases, clocks, lost connections, restarts.
+//! Searches every schedule of the sessions between two sites: leases, clocks, lost connections,
+//! restarts.
 //!
-//! The sites are those that run in production; the world around them is small enough to try
-//! everything that can happen within some ticks of time. `docs/site.md` says what was searched.
+//! The sites run the production code; the world around them is small enough to try everything that
+//! can happen within some ticks of time. `docs/site.md` lists the searches.
 
 mod model;
 mod monitor;
-mod normal;
+mod normalize;
 mod search;
 mod world;
 

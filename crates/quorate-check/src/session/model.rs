@@ -8,58 +8,58 @@ use std::time::Duration;
 use quorate_session::session::Half;
 use stateright::Property;
 
-use super::normal::normal;
+use super::normalize::normalized;
 use super::world::{Setup, World};
 
-/// One tick of the clocks here.
+/// One tick of the clocks.
 pub const TICK: Duration = Duration::from_secs(1);
 
-/// As often as it likes.
+/// No limit.
 pub const ALWAYS: u8 = u8::MAX;
 
-/// What is searched: two sites, and how much may happen to them. [`ALWAYS`] is no limit.
+/// A state space: two sites, and how much may happen to them. [`ALWAYS`] is no limit.
 #[derive(Clone, Debug)]
 pub struct SessionSpace {
     /// The sites.
     pub setup: Setup,
-    /// How many ticks of time pass. No limit only with clocks that miss none.
+    /// The number of ticks. It may be unlimited only if no clock misses ticks.
     pub ticks: u8,
-    /// No tick passes while more packets than this are on their way to a site, and no more than
-    /// this still arrive of a connection that broke.
+    /// No tick passes while more packets than this are in transit to a site, and at most this many
+    /// packets of a broken connection still arrive.
     pub under_way: usize,
-    /// How often a connection may break, for a time or not; what it loses is any tail of what was
-    /// under way.
+    /// How often a connection may break, with or without an immediate new one. It loses any suffix
+    /// of the packets in transit.
     pub resets: u8,
-    /// How often each site may crash and start anew.
+    /// How often each site may crash and restart.
     pub restarts: [u8; 2],
-    /// How many words may be said.
-    pub words: u8,
-    /// How many validities site 1 may hand down to site 0.
-    pub hand_downs: u8,
-    /// How many ticks site 0's clock may miss of any three: its drift.
+    /// The number of messages.
+    pub messages: u8,
+    /// The number of validities that site 1 may delegate to site 0.
+    pub delegations: u8,
+    /// How many of any three ticks the clock of site 0 may miss: its drift.
     pub missed_of_three: u8,
 }
 
-/// One thing that can happen next.
+/// One transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SessionAction {
-    /// A tick passes; sites sleep until woken.
+    /// A tick passes, without waking the sites.
     Tick,
-    /// A tick passes that site 0's clock misses.
+    /// A tick passes that the clock of site 0 misses.
     MissedTick,
     /// A site handles what is due.
     Wake(usize),
-    /// What comes next to a site arrives.
+    /// The next arrival at a site is delivered.
     Deliver(usize),
-    /// A site says a word to the half named of the other.
-    Say(usize, Half),
-    /// Site 1 hands a validity down to site 0.
-    HandDown,
-    /// A site gives the connection up; so many packets of it still arrive at the other.
-    Part(usize, usize),
-    /// A site makes a new connection; so many packets of the old one still arrive at the other.
-    Reset(usize, usize),
-    /// A site crashes and starts anew; so many of its packets still arrive at the other.
+    /// A site sends a message to this half of the other.
+    Send(usize, Half),
+    /// Site 1 delegates a validity to site 0.
+    Delegate,
+    /// A site closes the connection; this many of its packets still arrive at the other.
+    Disconnect(usize, usize),
+    /// A site opens a new connection; this many packets of the old one still arrive at the other.
+    Reconnect(usize, usize),
+    /// A site crashes and restarts; this many of its packets still arrive at the other.
     Restart(usize, usize),
 }
 
@@ -70,11 +70,13 @@ impl fmt::Display for SessionAction {
             SessionAction::MissedTick => f.write_str("a tick that 1's clock misses"),
             SessionAction::Wake(me) => write!(f, "{} wakes", me + 1),
             SessionAction::Deliver(me) => write!(f, "deliver to {}", me + 1),
-            SessionAction::Say(me, Half::Arbiter) => write!(f, "{} says a word up", me + 1),
-            SessionAction::Say(me, Half::Requester) => write!(f, "{} says a word down", me + 1),
-            SessionAction::HandDown => f.write_str("2 hands a validity down"),
-            SessionAction::Part(me, keep) => write!(f, "{} disconnects, {keep} arrive", me + 1),
-            SessionAction::Reset(me, keep) => write!(f, "{} reconnects, {keep} arrive", me + 1),
+            SessionAction::Send(me, Half::Arbiter) => write!(f, "{} says a word up", me + 1),
+            SessionAction::Send(me, Half::Requester) => write!(f, "{} says a word down", me + 1),
+            SessionAction::Delegate => f.write_str("2 hands a validity down"),
+            SessionAction::Disconnect(me, keep) => {
+                write!(f, "{} disconnects, {keep} arrive", me + 1)
+            }
+            SessionAction::Reconnect(me, keep) => write!(f, "{} reconnects, {keep} arrive", me + 1),
             SessionAction::Restart(me, keep) => write!(f, "{} restarts, {keep} arrive", me + 1),
         }
     }
@@ -84,33 +86,36 @@ impl fmt::Display for SessionAction {
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) world: World,
-    /// Whether time has no limit, so that states are told apart by differences.
+    /// Whether time is unlimited: then states are compared in their normalized form.
     endless: bool,
     ticks: u8,
     resets: u8,
     restarts: [u8; 2],
-    words: u8,
-    hand_downs: u8,
-    /// Which of the latest ticks site 0's clock missed, the latest first.
+    messages: u8,
+    delegations: u8,
+    /// Which of the latest ticks the clock of site 0 missed, the latest first.
     missed: [bool; 2],
 }
 
 impl State {
-    /// The counts of what is limited.
+    /// The counts that have limits.
     fn counts(&self) -> impl PartialEq + Hash {
-        let limited = (self.ticks, self.resets, self.restarts, self.words, self.hand_downs);
+        let limited = (self.ticks, self.resets, self.restarts, self.messages, self.delegations);
         (limited, self.missed)
     }
 
-    fn normal(&self) -> String {
-        normal(&format!("{:?}", self.world), self.world.clock())
+    fn normalized(&self) -> String {
+        normalized(&format!("{:?}", self.world), self.world.clock())
     }
 }
 
 impl PartialEq for State {
     fn eq(&self, other: &Self) -> bool {
-        let same =
-            if self.endless { self.normal() == other.normal() } else { self.world == other.world };
+        let same = if self.endless {
+            self.normalized() == other.normalized()
+        } else {
+            self.world == other.world
+        };
         same && self.counts() == other.counts()
     }
 }
@@ -118,7 +123,7 @@ impl PartialEq for State {
 impl Hash for State {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         if self.endless {
-            self.normal().hash(hasher);
+            self.normalized().hash(hasher);
         } else {
             self.world.hash(hasher);
         }
@@ -126,7 +131,7 @@ impl Hash for State {
     }
 }
 
-/// Counts one more, unless there is no limit.
+/// Adds one to a count, unless it has no limit.
 fn count(done: &mut u8, limit: u8) {
     if limit != ALWAYS {
         *done += 1;
@@ -135,7 +140,7 @@ fn count(done: &mut u8, limit: u8) {
 
 pub(super) struct Model {
     pub(super) space: SessionSpace,
-    /// Only the first find counts: so the trace of a breadth-first search is the shortest.
+    /// Only the first find is reported: so the trace of a breadth-first search is the shortest.
     pub(super) found: AtomicBool,
 }
 
@@ -156,17 +161,17 @@ impl Model {
         if world.waiting(me) > 0 {
             actions.push(SessionAction::Deliver(me));
         }
-        if state.words < space.words {
+        if state.messages < space.messages {
             let halves = [Half::Arbiter, Half::Requester];
             let can = halves.into_iter().filter(|half| world.can_send(me, *half));
-            actions.extend(can.map(|half| SessionAction::Say(me, half)));
+            actions.extend(can.map(|half| SessionAction::Send(me, half)));
         }
         let keeps = 0..=world.waiting(1 - me).min(space.under_way);
         if !world.is_connected(me) {
-            actions.push(SessionAction::Reset(me, usize::MAX));
+            actions.push(SessionAction::Reconnect(me, usize::MAX));
         } else if state.resets < space.resets {
-            actions.extend(keeps.clone().map(|keep| SessionAction::Reset(me, keep)));
-            actions.extend(keeps.clone().map(|keep| SessionAction::Part(me, keep)));
+            actions.extend(keeps.clone().map(|keep| SessionAction::Reconnect(me, keep)));
+            actions.extend(keeps.clone().map(|keep| SessionAction::Disconnect(me, keep)));
         }
         if state.restarts[me] < space.restarts[me] {
             actions.extend(keeps.map(|keep| SessionAction::Restart(me, keep)));
@@ -185,8 +190,8 @@ impl stateright::Model for Model {
             ticks: 0,
             resets: 0,
             restarts: [0; 2],
-            words: 0,
-            hand_downs: 0,
+            messages: 0,
+            delegations: 0,
             missed: [false; 2],
         }]
     }
@@ -198,11 +203,11 @@ impl stateright::Model for Model {
         for me in [0, 1] {
             self.site_actions(state, me, actions);
         }
-        if state.hand_downs < self.space.hand_downs && state.world.can_send(1, Half::Requester) {
-            actions.push(SessionAction::HandDown);
+        if state.delegations < self.space.delegations && state.world.can_send(1, Half::Requester) {
+            actions.push(SessionAction::Delegate);
         }
-        let crowded = [0, 1].iter().any(|me| state.world.waiting(*me) > self.space.under_way);
-        if state.ticks < self.space.ticks && !crowded {
+        let too_many = [0, 1].iter().any(|me| state.world.waiting(*me) > self.space.under_way);
+        if state.ticks < self.space.ticks && !too_many {
             actions.push(SessionAction::Tick);
             let missed = state.missed.iter().filter(|missed| **missed).count();
             if missed < usize::from(self.space.missed_of_three) {
@@ -227,23 +232,23 @@ impl stateright::Model for Model {
             SessionAction::Deliver(me) => {
                 next.world.deliver(setup, me);
             }
-            SessionAction::Say(me, half) => {
-                count(&mut next.words, self.space.words);
+            SessionAction::Send(me, half) => {
+                count(&mut next.messages, self.space.messages);
                 next.world.send(setup, me, half);
             }
-            SessionAction::HandDown => {
-                count(&mut next.hand_downs, self.space.hand_downs);
-                next.world.hand_down(setup, 1, 2 * TICK);
+            SessionAction::Delegate => {
+                count(&mut next.delegations, self.space.delegations);
+                next.world.delegate(setup, 1, 2 * TICK);
             }
-            SessionAction::Part(me, keep) => {
+            SessionAction::Disconnect(me, keep) => {
                 count(&mut next.resets, self.space.resets);
-                next.world.part(setup, me, keep);
+                next.world.disconnect(setup, me, keep);
             }
-            SessionAction::Reset(me, keep) => {
+            SessionAction::Reconnect(me, keep) => {
                 if last.world.is_connected(me) {
                     count(&mut next.resets, self.space.resets);
                 }
-                next.world.reset(setup, me, keep);
+                next.world.reconnect(setup, me, keep);
             }
             SessionAction::Restart(me, keep) => {
                 count(&mut next.restarts[me], self.space.restarts[me]);

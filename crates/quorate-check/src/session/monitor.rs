@@ -1,4 +1,6 @@
-//! What sessions promise, judged from outside: by both clocks at once.
+//! Checks the promises of sessions from outside, by both clocks at once.
+//!
+//! S1 to S6 and the invariants I7 and I8 are listed in `docs/site.md`.
 
 use std::collections::BTreeMap;
 
@@ -7,51 +9,51 @@ use quorate_session::session::{Effect, Event, Half, Incarnation, Packet, Session
 
 use super::world::{Payload, other, site};
 
-/// A session by its client: which site, in which life, and the number.
+/// A session: its client, the client's incarnation, and the number.
 pub(super) type Id = (usize, Incarnation, SessionNo);
 
-/// What was seen of the sessions between two sites, and the first promise that was broken.
+/// The history of the sessions between two sites, and the first broken promise.
 ///
-/// A client's callers count on the latest deadline it ever had in a session, whatever becomes of
-/// the client itself: so a crash, or a client that gives up early, does not shorten a promise.
+/// A client's callers rely on the latest deadline it ever had in a session, whatever happens to the
+/// client itself: a crash, or a client that gives up early, does not shorten a promise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Monitor {
     pub(super) broken: Option<&'static str>,
-    /// The present life of each site.
+    /// The current incarnation of each site.
     lives: [Incarnation; 2],
-    /// Client deadlines that are not over, each with the life of the server that lends in it.
+    /// Client deadlines that have not passed, each with the incarnation of the lending server.
     promised: BTreeMap<Id, (Tick, Incarnation)>,
-    /// Sessions as the requester halves were told of them.
+    /// The open sessions of the requester halves.
     open: [Option<SessionNo>; 2],
-    /// Sessions as the arbiter halves were told of them.
+    /// The open sessions of the arbiter halves.
     opened: [Option<Id>; 2],
-    /// The latest of both.
+    /// The latest session of each half.
     last: [Option<SessionNo>; 2],
     last_opened: [Option<Id>; 2],
-    /// Words sent and received, by session and receiving half.
+    /// Messages sent and received, by session and receiving half.
     sent: BTreeMap<(Id, Half), u8>,
     received: BTreeMap<(Id, Half), u8>,
-    /// Validities handed down, by receiver: when the giver's ends, and when the receiver's does.
-    handed: BTreeMap<usize, (Tick, Tick)>,
+    /// Delegated validities by receiver: their end by the giver's clock and by the receiver's.
+    delegated: BTreeMap<usize, (Tick, Tick)>,
 }
 
 impl Monitor {
-    /// Notes that `property` is broken, if it does not hold and is the first.
+    /// Records `property` as broken if it does not hold and is the first.
     pub(super) fn expect(&mut self, holds: bool, property: &'static str) {
         if !holds && self.broken.is_none() {
             self.broken = Some(property);
         }
     }
 
-    /// Numbers the next word said in a session to the half named.
-    pub(super) fn number(&mut self, session: Id, half: Half) -> u8 {
+    /// The number of the next message in a session to this half.
+    pub(super) fn next_number(&mut self, session: Id, half: Half) -> u8 {
         let sent = self.sent.entry((session, half)).or_default();
         *sent += 1;
         *sent
     }
 
-    /// Looks at a client after its step, before the effects are judged.
-    pub(super) fn look_at_client(&mut self, me: usize, clock: Tick, sessions: &Sessions<Payload>) {
+    /// Checks a client after its step, before the effects are checked.
+    pub(super) fn check_client(&mut self, me: usize, clock: Tick, sessions: &Sessions<Payload>) {
         self.lives[me] = sessions.incarnation();
         let Some(view) = sessions.at(site(other(me))) else { return };
         let promised = (view.until, view.server);
@@ -61,8 +63,8 @@ impl Monitor {
         self.expect(view.until <= clock + length, "S6: the client learns within a lease");
     }
 
-    /// Looks at a server after its step, after the effects were judged.
-    pub(super) fn look_at_server(&mut self, me: usize, clock: Tick, sessions: &Sessions<Payload>) {
+    /// Checks a server after its step, after the effects were checked.
+    pub(super) fn check_server(&mut self, me: usize, clock: Tick, sessions: &Sessions<Payload>) {
         let Some(view) = sessions.of(site(other(me))) else { return };
         let session = (other(me), view.incarnation, view.number);
         if self.opened[me] != Some(session) {
@@ -73,21 +75,21 @@ impl Monitor {
         self.expect(view.until <= clock + length, "S6: the server learns within a lease");
     }
 
-    /// Judges an effect of a step of `me`.
-    pub(super) fn see(&mut self, me: usize, clocks: [Tick; 2], effect: &Effect<Payload>) {
+    /// Checks an effect of a step of `me`.
+    pub(super) fn on_effect(&mut self, me: usize, clocks: [Tick; 2], effect: &Effect<Payload>) {
         match effect {
-            Effect::Tell(event) => self.hear(me, clocks, *event),
+            Effect::Notify(event) => self.on_event(me, clocks, *event),
             Effect::Deliver(_, Half::Requester, number, payload) => {
                 let session = (me, self.lives[me], *number);
                 let valid = self.promised.contains_key(&session);
                 self.expect(valid && self.open[me] == Some(*number), "S2: nothing after lost");
-                self.receive((session, Half::Requester), *payload);
+                self.on_message((session, Half::Requester), *payload);
             }
             Effect::Deliver(_, Half::Arbiter, number, payload) => {
                 let session = self.opened[me].filter(|(.., opened)| opened == number);
                 self.expect(session.is_some(), "S2: nothing after closed");
                 if let Some(session) = session {
-                    self.receive((session, Half::Arbiter), *payload);
+                    self.on_message((session, Half::Arbiter), *payload);
                 }
             }
             Effect::Packet(_, Packet::Renew(number, ..)) => {
@@ -98,7 +100,7 @@ impl Monitor {
         }
     }
 
-    fn hear(&mut self, me: usize, clocks: [Tick; 2], event: Event) {
+    fn on_event(&mut self, me: usize, clocks: [Tick; 2], event: Event) {
         match event {
             Event::Open(_, number) => {
                 let fresh = self.open[me].is_none() && Some(number) > self.last[me];
@@ -114,49 +116,49 @@ impl Monitor {
             }
             Event::Opened(_, number) => {
                 self.expect(self.opened[me].is_none(), "S3: opened after the close of the last");
-                self.opened[me] = Some((other(me), Incarnation(0), number)); // till it is looked at
+                self.opened[me] = Some((other(me), Incarnation(0), number)); // until `check_server`
             }
             Event::Closed(_) => {
                 self.expect(self.opened[me].is_some(), "S5: closed is told once");
-                self.judge_close(me, clocks);
+                self.check_close(me, clocks);
                 self.opened[me] = None;
             }
         }
     }
 
-    /// S1: when a server frees what it lent in a session, nobody counts on it any more.
-    pub(super) fn judge_close(&mut self, me: usize, clocks: [Tick; 2]) {
+    /// S1: when a server frees the loans of a session, no caller relies on them any more.
+    pub(super) fn check_close(&mut self, me: usize, clocks: [Tick; 2]) {
         let Some(session) = self.opened[me] else { return };
         let until = self.promised.get(&session).map(|(until, _)| *until);
         let over = until.is_none_or(|until| until <= clocks[session.0]);
         self.expect(over, "S1: lost at the client before closed at the server");
     }
 
-    fn receive(&mut self, session: (Id, Half), payload: Payload) {
-        let Payload::Word(word) = payload else { return };
+    fn on_message(&mut self, session: (Id, Half), payload: Payload) {
+        let Payload::Message(number) = payload else { return };
         let sent = self.sent.get(&session).copied().unwrap_or_default();
         let received = self.received.entry(session).or_default();
         *received += 1;
-        let in_order = *received == word && word <= sent;
+        let in_order = *received == number && number <= sent;
         self.expect(in_order, "S4: in order, once, and a prefix");
     }
 
-    /// Takes a validity that `me` was handed, which ends at `until` by its clock and at `giver` by
-    /// the giver's.
-    pub(super) fn hand(&mut self, me: usize, giver: Tick, until: Option<Tick>) {
+    /// Records a validity delegated to `me`, which ends at `until` by its own clock and at `giver`
+    /// by the giver's.
+    pub(super) fn on_delegation(&mut self, me: usize, giver: Tick, until: Option<Tick>) {
         if let Some(until) = until {
-            self.handed.insert(me, (giver, until));
+            self.delegated.insert(me, (giver, until));
         }
     }
 
-    /// A site has stopped: what its halves knew is gone, what its callers count on is not.
-    pub(super) fn stop(&mut self, me: usize) {
+    /// A site has crashed: its halves forget their sessions, but its callers' deadlines remain.
+    pub(super) fn on_crash(&mut self, me: usize) {
         (self.open[me], self.opened[me], self.last[me]) = (None, None, None);
         self.last_opened[me] = None;
     }
 
-    /// Judges a moment, and forgets what is over by the clocks.
-    pub(super) fn judge(&mut self, clocks: [Tick; 2], sites: [&Sessions<Payload>; 2]) {
+    /// Checks the present moment, and forgets what has expired by the clocks.
+    pub(super) fn check_moment(&mut self, clocks: [Tick; 2], sites: [&Sessions<Payload>; 2]) {
         self.promised.retain(|(client, ..), (until, _)| *until > clocks[*client]);
         for server in [0, 1] {
             let lends = clocks[server] >= sites[server].quarantined_until();
@@ -165,16 +167,16 @@ impl Monitor {
             });
             self.expect(!(lends && counted), "quarantine outlasts what was lent before it");
         }
-        let late = self.handed.iter().any(|(receiver, (giver, until))| {
+        let late = self.delegated.iter().any(|(receiver, (giver, until))| {
             clocks[other(*receiver)] >= *giver && clocks[*receiver] < *until
         });
         self.expect(!late, "I8: handed down no later than the giver's");
-        self.handed.retain(|receiver, (_, until)| *until > clocks[*receiver]);
-        self.forget(sites);
+        self.delegated.retain(|receiver, (_, until)| *until > clocks[*receiver]);
+        self.forget_ended_sessions(sites);
     }
 
-    /// Forgets words of sessions that neither end has, nor the client could still be welcomed to.
-    fn forget(&mut self, sites: [&Sessions<Payload>; 2]) {
+    /// Forgets the messages of sessions that neither end has and that the client cannot open later.
+    fn forget_ended_sessions(&mut self, sites: [&Sessions<Payload>; 2]) {
         let lasts = |&((client, life, number), _): &(Id, Half)| {
             let (there, here) = (sites[client].at(site(other(client))), site(client));
             let at_client = life == sites[client].incarnation()

@@ -1,20 +1,20 @@
-//! The search: first whether anything breaks, then the shortest way to break it.
+//! The search: first whether any promise breaks, then the shortest schedule that breaks it.
 
 use stateright::{Checker, Model as _};
 
 use super::model::{Model, SessionAction, SessionSpace};
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct SessionReport {
-    /// Distinct states.
+    /// The number of distinct states.
     pub states: usize,
-    /// The promise that was broken, and the shortest way to break it.
+    /// The broken promise, and the shortest schedule that breaks it.
     pub broken: Option<(&'static str, Vec<SessionAction>)>,
 }
 
-/// Looks at every state of `space`: depth first, and if something breaks, breadth first on one
-/// thread for the shortest trace.
+/// Visits every state of `space`: depth first, and if a promise breaks, breadth first on one thread
+/// for the shortest trace.
 ///
 /// ```
 /// use quorate_check::session::{ALWAYS, SessionSpace, Setup, TICK, Undone, check_sessions};
@@ -28,8 +28,8 @@ pub struct SessionReport {
 ///     under_way: 1,
 ///     resets: 0,
 ///     restarts: [0, 0],
-///     words: 0,
-///     hand_downs: 0,
+///     messages: 0,
+///     delegations: 0,
 ///     missed_of_three: 0,
 /// };
 /// assert_eq!(check_sessions(&space).broken, None);

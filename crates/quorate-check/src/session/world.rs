@@ -6,52 +6,51 @@ use std::time::Duration;
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 use quorate_session::session::{
-    Badge, Drift, Durable, Effect, Event, Half, Input, Lease, Packet, RelativeDeadline, Roles,
+    ClusterId, Drift, Durable, Effect, Event, Half, Input, Lease, Packet, RelativeDeadline, Roles,
     Rule, Sessions, Terms,
 };
 
 use super::monitor::{Id, Monitor};
 
-/// What protocols say to each other here.
+/// The protocol messages of this world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Payload {
-    /// The how-manieth in its session and direction.
-    Word(u8),
-    /// A validity of the sender, and when it ends by the sender's clock (nobody but the monitor
-    /// looks at that).
-    Down(RelativeDeadline, Tick),
+    /// The ordinal of the message in its session and direction.
+    Message(u8),
+    /// A validity delegated by the sender, and its end by the sender's clock, for the monitor only.
+    Delegation(RelativeDeadline, Tick),
 }
 
-/// The rule that is not kept.
+/// The rule that is undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Undone {
-    /// None: everything as it is built.
+    /// None.
     #[default]
     Nothing,
-    /// One inside the sessions.
+    /// A rule inside the session layer.
     Rule(Rule),
-    /// What is handed down counts from the renewal it names, not from its receipt.
+    /// A delegated validity counts from the renewal it names, not from its receipt.
     HandedFromSending,
-    /// The longest lease is kept on disk.
+    /// The longest lease is stored on disk.
     LeaseMaxStored,
-    /// The two halves of a site are told of different sessions: here a loss counts for both.
+    /// The two halves of a site have separate sessions; if undone, a loss counts for both.
     TwoLossEvents,
 }
 
-/// Two sites, 0 and 1, and what they go by.
+/// The settings of two sites, 0 and 1.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The lease each site grants in each of its lives; the last one for all that follow.
+    /// The lease that a site grants in each of its incarnations; the last one for all later ones.
     pub leases: Vec<Lease>,
-    /// By how much the clocks may drift apart.
+    /// The allowance for the drift of the clocks.
     pub drift: Drift,
-    /// Whether each site is the other's client; otherwise only site 0 is site 1's.
+    /// Whether each site is a client of the other; otherwise only site 0 is one, of site 1.
     pub both_ways: bool,
-    /// The rule that is not kept.
+    /// The rule that is undone.
     pub undone: Undone,
 }
 
-/// Two sites with sessions at each other, or one at the other.
+/// Two sites, and the monitor of their sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     pub(super) sites: [Site; 2],
@@ -63,20 +62,20 @@ pub(super) struct Site {
     pub(super) sessions: Sessions<Payload>,
     pub(super) clock: Tick,
     pub(super) inbox: VecDeque<Arrival>,
-    /// Whether it knows of a connection.
+    /// Whether it believes to be connected.
     connected: bool,
     disk: Durable,
     lives: usize,
 }
 
-/// What comes to a site, in order.
+/// An arrival at a site; they are handled in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Arrival {
     Packet(Packet<Payload>),
-    /// The end of the connection, and the next one.
+    /// A new connection, which ends the one before.
     Connection,
     /// The end of the connection.
-    Gone,
+    Disconnected,
 }
 
 pub(super) fn other(index: usize) -> usize {
@@ -101,7 +100,7 @@ impl World {
         });
         let mut world = Self { sites, monitor: Monitor::default() };
         for me in [0, 1] {
-            world.begin(setup, me);
+            world.start_incarnation(setup, me);
         }
         for me in [0, 1] {
             world.step(setup, me, Input::Up(site(other(me))));
@@ -109,33 +108,33 @@ impl World {
         world
     }
 
-    /// The promise that was broken first.
+    /// The first broken promise.
     pub fn broken(&self) -> Option<&'static str> {
         self.monitor.broken
     }
 
-    /// Site 0's clock.
+    /// The clock of site 0.
     pub(super) fn clock(&self) -> Tick {
         self.sites[0].clock
     }
 
-    /// How many arrivals wait at a site.
+    /// The number of arrivals that a site has not handled.
     pub fn waiting(&self, me: usize) -> usize {
         self.sites[me].inbox.len()
     }
 
-    /// When a site wants to be woken, from now; `None` if it does not.
+    /// The time until a site's next deadline; none if it has no deadline.
     pub fn wakes_in(&self, me: usize) -> Option<Duration> {
         let deadline = self.sites[me].sessions.deadline()?;
         Some(Duration::from_nanos(deadline.0.saturating_sub(self.sites[me].clock.0)))
     }
 
-    /// Moves the clocks, each by its own time; the sites sleep.
+    /// Advances the clocks, each by its own time, without waking the sites.
     pub fn pass(&mut self, times: [Duration; 2]) {
         for (site, time) in self.sites.iter_mut().zip(times) {
             site.clock = site.clock + time;
         }
-        self.judge();
+        self.check_moment();
     }
 
     /// Wakes a site.
@@ -143,7 +142,7 @@ impl World {
         self.step(setup, me, Input::Time);
     }
 
-    /// Hands a site what comes next; false if nothing does.
+    /// Delivers the next arrival to a site; false if there is none.
     pub fn deliver(&mut self, setup: &Setup, me: usize) -> bool {
         let Some(arrival) = self.sites[me].inbox.pop_front() else { return false };
         let peer = site(other(me));
@@ -154,7 +153,7 @@ impl World {
             setup,
             me,
             match arrival {
-                Arrival::Gone => Input::Down(peer),
+                Arrival::Disconnected => Input::Down(peer),
                 Arrival::Packet(packet) => Input::Packet(peer, packet),
                 Arrival::Connection => Input::Up(peer),
             },
@@ -162,65 +161,65 @@ impl World {
         true
     }
 
-    /// Whether there is a session in which a site can say something to the half named.
+    /// Whether a site has a session in which it can send to this half of the other.
     pub fn can_send(&self, me: usize, half: Half) -> bool {
         self.session(me, half).is_some()
     }
 
-    /// A site says the next word to the half named of the other.
+    /// A site sends the next message to this half of the other.
     pub fn send(&mut self, setup: &Setup, me: usize, half: Half) {
         if let Some(session) = self.session(me, half) {
-            let word = Payload::Word(self.monitor.number(session, half));
-            self.step(setup, me, Input::Send(site(other(me)), half, word, 1));
+            let message = Payload::Message(self.monitor.next_number(session, half));
+            self.step(setup, me, Input::Send(site(other(me)), half, message, 1));
         }
     }
 
-    /// A server hands its client a validity that ends in `rest` by its own clock.
-    pub fn hand_down(&mut self, setup: &Setup, me: usize, rest: Duration) {
+    /// A server delegates to its client a validity that ends in `rest` by the server's clock.
+    pub fn delegate(&mut self, setup: &Setup, me: usize, rest: Duration) {
         let (peer, until) = (site(other(me)), self.sites[me].clock + rest);
-        if let Some(down) = self.sites[me].sessions.hand_down(peer, until) {
-            let payload = Payload::Down(down, until);
+        if let Some(down) = self.sites[me].sessions.relative_deadline(peer, until) {
+            let payload = Payload::Delegation(down, until);
             self.step(setup, me, Input::Send(peer, Half::Requester, payload, 1));
         }
     }
 
-    /// Whether a site knows of a connection.
+    /// Whether a site believes to be connected.
     pub fn is_connected(&self, me: usize) -> bool {
         self.sites[me].connected
     }
 
-    /// A site gives the connection up, and makes none. What was on its way to it is lost, and of
-    /// what was on its way to the other all but the first `keep`.
-    pub fn part(&mut self, setup: &Setup, me: usize, keep: usize) {
-        self.cut(me, keep, Arrival::Gone);
+    /// A site closes the connection. All packets to it are lost, and all but the first `keep`
+    /// packets to the other.
+    pub fn disconnect(&mut self, setup: &Setup, me: usize, keep: usize) {
+        self.cut_connection(me, keep, Arrival::Disconnected);
         self.sites[me].connected = false;
         self.step(setup, me, Input::Down(site(other(me))));
     }
 
-    /// A site makes a connection, and gives up the one there was, as in [`World::part`].
-    pub fn reset(&mut self, setup: &Setup, me: usize, keep: usize) {
-        self.cut(me, keep, Arrival::Connection);
+    /// A site opens a new connection, and closes the old one as in [`World::disconnect`].
+    pub fn reconnect(&mut self, setup: &Setup, me: usize, keep: usize) {
+        self.cut_connection(me, keep, Arrival::Connection);
         self.sites[me].connected = true;
         self.step(setup, me, Input::Up(site(other(me))));
     }
 
-    /// A site crashes and starts anew, with what is on its disk.
+    /// A site crashes and restarts from its disk.
     pub fn restart(&mut self, setup: &Setup, me: usize, keep: usize) {
-        self.cut(me, keep, Arrival::Connection);
+        self.cut_connection(me, keep, Arrival::Connection);
         self.sites[me].connected = true;
-        self.monitor.stop(me);
-        self.begin(setup, me);
+        self.monitor.on_crash(me);
+        self.start_incarnation(setup, me);
         self.step(setup, me, Input::Up(site(other(me))));
     }
 
-    fn cut(&mut self, me: usize, keep: usize, then: Arrival) {
+    fn cut_connection(&mut self, me: usize, keep: usize, then: Arrival) {
         self.sites[me].inbox.clear();
         let inbox = &mut self.sites[other(me)].inbox;
         inbox.truncate(keep);
         inbox.push_back(then);
     }
 
-    fn begin(&mut self, setup: &Setup, me: usize) {
+    fn start_incarnation(&mut self, setup: &Setup, me: usize) {
         let site = &mut self.sites[me];
         let (sessions, effects) = setup.start(me, site.clock, site.lives, site.disk);
         site.sessions = sessions;
@@ -232,26 +231,26 @@ impl World {
 
     fn step(&mut self, setup: &Setup, me: usize, input: Input<Payload>) {
         let site = &mut self.sites[me];
-        // What was due before it heard of the end may still be said.
+        // It may still send what was due before it learned of the disconnection.
         let mute = !site.connected && !matches!(input, Input::Down(_));
         let effects = site.sessions.step(site.clock, input);
-        self.monitor.look_at_client(me, site.clock, &site.sessions);
+        self.monitor.check_client(me, site.clock, &site.sessions);
         for effect in effects {
             let clocks = self.clocks();
-            self.monitor.see(me, clocks, &effect);
+            self.monitor.on_effect(me, clocks, &effect);
             let said = matches!(effect, Effect::Packet(..));
             self.monitor.expect(!(mute && said), "nothing is said without a connection");
             self.carry_out(setup, me, effect);
         }
         let site = &self.sites[me];
-        self.monitor.look_at_server(me, site.clock, &site.sessions);
-        self.judge();
+        self.monitor.check_server(me, site.clock, &site.sessions);
+        self.check_moment();
     }
 
     fn carry_out(&mut self, setup: &Setup, me: usize, effect: Effect<Payload>) {
         match effect {
             Effect::Packet(_, packet) => {
-                // Who does not know that the connection is gone speaks into it.
+                // A site that does not know of the disconnection sends into the void.
                 let knows = |arrival: &Arrival| matches!(arrival, Arrival::Packet(_));
                 if self.sites[me].connected && self.sites[me].inbox.iter().all(knows) {
                     self.sites[other(me)].inbox.push_back(Arrival::Packet(packet));
@@ -265,19 +264,19 @@ impl World {
                     disk.lease_max = lease_max.max(setup.lease(usize::MAX).length());
                 }
             }
-            Effect::Deliver(from, _, _, Payload::Down(down, giver)) => {
+            Effect::Deliver(from, _, _, Payload::Delegation(down, giver)) => {
                 let site = &self.sites[me];
                 let until = if setup.undone == Undone::HandedFromSending {
                     Some(site.clock + setup.drift.shorten(down.after))
                 } else {
-                    site.sessions.handed(from, down)
+                    site.sessions.absolute_deadline(from, down)
                 };
-                self.monitor.hand(me, giver, until);
+                self.monitor.on_delegation(me, giver, until);
             }
-            Effect::Tell(Event::Lost(_)) if setup.undone == Undone::TwoLossEvents => {
-                self.monitor.judge_close(me, self.clocks());
+            Effect::Notify(Event::Lost(_)) if setup.undone == Undone::TwoLossEvents => {
+                self.monitor.check_close(me, self.clocks());
             }
-            Effect::Deliver(..) | Effect::Tell(_) | Effect::Wake(_) | Effect::Note(..) => {}
+            Effect::Deliver(..) | Effect::Notify(_) | Effect::Wake(_) | Effect::Note(..) => {}
         }
     }
 
@@ -297,10 +296,10 @@ impl World {
         [self.sites[0].clock, self.sites[1].clock]
     }
 
-    fn judge(&mut self) {
+    fn check_moment(&mut self) {
         let clocks = self.clocks();
         let [zero, one] = &self.sites;
-        self.monitor.judge(clocks, [&zero.sessions, &one.sessions]);
+        self.monitor.check_moment(clocks, [&zero.sessions, &one.sessions]);
     }
 }
 
@@ -316,7 +315,7 @@ impl Setup {
         life: usize,
         disk: Durable,
     ) -> (Sessions<Payload>, Vec<Effect<Payload>>) {
-        let mut terms = Terms::new(Badge::default(), self.lease(life), self.drift);
+        let mut terms = Terms::new(ClusterId::default(), self.lease(life), self.drift);
         if let Undone::Rule(rule) = self.undone {
             terms = terms.without(rule);
         }

@@ -1,12 +1,13 @@
-//! Whole state spaces of the group lock, and what the search finds when a repair is undone.
+//! Complete searches of the group lock, and what breaks when a repair is undone. The errata are
+//! listed in `docs/protocols/group.md`.
 
 use std::sync::Arc;
 
 use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
-use quorate_protocol::group::errata::{Erratum, Unrepaired};
+use quorate_protocol::group::mutations::{Mutant, Mutation};
 use quorate_protocol::group::{Choice, Claim, GroupLock, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
-use quorate_sim::{Contract, Subject};
+use quorate_sim::{Contract, SimProtocol};
 
 const ONE_MANAGER: &str = "quorum 2: 1\nquorum 3: 1\nquorum 4: 1";
 const TWO_OF_THREE: &str = "quorum 4: 1 2\nquorum 5: 2 3\nquorum 6: 1 3";
@@ -18,12 +19,12 @@ fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks 
     Space::new::<GroupLock>(quorums, Options::default(), claims, requests)
 }
 
-/// Requesters and managers apart. Sites without requests manage.
+/// Requesters and managers at different sites. Sites without requests are managers.
 fn apart(quorums: &str, requests: &[u32], text: &str) -> Locks {
     locks(Arc::new(quorums.parse::<Listed>().unwrap()), requests, text)
 }
 
-/// Three sites that are all of it.
+/// Three sites, each a requester and a manager.
 fn together(requests: &[u32], text: &str, faults: Faults) -> Locks {
     let locks = locks(build(Kind::Majority, 3).unwrap(), requests, text);
     Locks { faults: Some(faults), ..locks }
@@ -31,7 +32,7 @@ fn together(requests: &[u32], text: &str, faults: Faults) -> Locks {
 
 fn search<P>(locks: &Locks, options: P::Options) -> Report
 where
-    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+    P: SimProtocol<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     check(&locks.of::<P>(options), &Limits::default())
 }
@@ -40,15 +41,15 @@ fn assert_clean(locks: &Locks, options: Options) {
     search::<GroupLock>(locks, options).assert_clean();
 }
 
-/// Undoes one repair, and expects the shortest schedule that shows the damage.
-fn assert_breaks(undone: Erratum, locks: &Locks, (property, steps): (&str, usize)) {
+/// Undoes one repair, and expects a shortest schedule of this length that breaks this property.
+fn assert_breaks(undone: Mutation, locks: &Locks, (property, steps): (&str, usize)) {
     assert_clean(locks, Options::default());
-    let report = search::<Unrepaired>(locks, (Options::default(), undone));
+    let report = search::<Mutant>(locks, (Options::default(), undone));
     let (breach, trace) = report.violation.expect("the repair is needed");
     assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
 }
 
-/// All ways to give three requesters one of four sets of groups, and so all orders of priority.
+/// All assignments of four sets of groups to three requesters, and so all orders of priority.
 fn all_claims() -> impl Iterator<Item = [&'static str; 3]> {
     const SETS: [&str; 4] = ["a", "b", "a b", "b c"];
     SETS.into_iter().flat_map(|one| {
@@ -77,7 +78,7 @@ fn two_of_three_managers_are_clean() {
     }
 }
 
-/// Blocking is what a limit is for; everything else holds with it.
+/// A limit makes compatible callers wait; all properties hold with it.
 #[test]
 fn a_limit_is_clean() {
     let limit = Some(std::time::Duration::ZERO);
@@ -114,21 +115,21 @@ fn sessions_that_end_are_clean() {
 }
 
 #[test]
-fn e1_what_is_finished_counts_as_old() {
+fn e1_a_finished_request_counts_as_old() {
     let locks = apart("quorum 2: 1", &[0, 2], "a");
-    assert_breaks(Erratum::E1, &locks, ("progress", 9));
+    assert_breaks(Mutation::E1, &locks, ("progress", 9));
 }
 
 #[test]
 fn e3_a_manager_compares_sites() {
     let locks = apart(ONE_MANAGER, &[0, 2, 1, 1], "a; a; a; b");
-    assert_breaks(Erratum::E3, &Locks { gives_up: 1, ..locks }, ("vacancy", 15));
+    assert_breaks(Mutation::E3, &Locks { gives_up: 1, ..locks }, ("vacancy", 15));
 }
 
 #[test]
 fn e4_an_answer_names_no_request() {
     let locks = apart(TWO_OF_THREE, &[0, 0, 0, 2, 1, 1], "a; a; a; a; a; b");
-    assert_breaks(Erratum::E4, &locks, ("exclusion", 30));
+    assert_breaks(Mutation::E4, &locks, ("exclusion", 30));
 }
 
 #[test]
@@ -144,24 +145,24 @@ fn e5_messages_overtake_each_other() {
 #[test]
 fn e6_a_manager_frees_its_vote_at_once() {
     let locks = apart(TWO_OF_THREE, &[0, 0, 0, 1, 1, 1], "a; a; a; a; b; a");
-    assert_breaks(Erratum::E6, &locks, ("exclusion", 17));
+    assert_breaks(Mutation::E6, &locks, ("exclusion", 17));
 }
 
 #[test]
-fn e10_nothing_is_done_about_a_lost_holder() {
+fn e10_a_lost_holder_is_ignored() {
     let locks = together(&[1, 1, 0], "a; b", Faults { lose: 1, ..Faults::NONE });
-    assert_breaks(Erratum::E10, &locks, ("vacancy", 7));
+    assert_breaks(Mutation::E10, &locks, ("vacancy", 7));
 }
 
 #[test]
-fn sessions_need_their_repairs() {
+fn the_repairs_for_sessions_are_needed() {
     let lose = Faults { lose: 1, ..Faults::NONE };
     let crash = Faults { crash: 1, ..Faults::NONE };
     for (undone, locks, breaks) in [
-        (Erratum::BothHalves, together(&[1, 1, 0], "a; b", lose), ("contract", 5)),
-        (Erratum::FloorKept, together(&[1, 1, 0], "a; b", lose), ("fences grow", 8)),
-        (Erratum::OldRight, together(&[1, 1, 1], "a; a; b", lose), ("exclusion", 13)),
-        (Erratum::NoQuarantine, together(&[1, 1, 0], "a; b", crash), ("exclusion", 13)),
+        (Mutation::BothHalves, together(&[1, 1, 0], "a; b", lose), ("contract", 5)),
+        (Mutation::FloorKept, together(&[1, 1, 0], "a; b", lose), ("fences grow", 8)),
+        (Mutation::OldRight, together(&[1, 1, 1], "a; a; b", lose), ("exclusion", 13)),
+        (Mutation::NoQuarantine, together(&[1, 1, 0], "a; b", crash), ("exclusion", 13)),
     ] {
         assert_breaks(undone, &locks, breaks);
     }

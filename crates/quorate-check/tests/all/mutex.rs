@@ -1,12 +1,13 @@
-//! Whole state spaces of the mutex, and what the search finds when a repair is undone.
+//! Complete searches of the mutex, and what breaks when a repair is undone. The errata E1 to E6 are
+//! listed in `docs/protocols/mutex.md`.
 
 use std::sync::Arc;
 
 use quorate_check::{Claims, Limits, Report, Space, check};
-use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
+use quorate_protocol::mutex::mutations::{Mutant, Mutation};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
-use quorate_sim::Subject;
+use quorate_sim::SimProtocol;
 
 fn listed(text: &str) -> Arc<dyn QuorumSystem> {
     Arc::new(text.parse::<Listed>().unwrap())
@@ -24,7 +25,7 @@ fn two_arbiters() -> Arc<dyn QuorumSystem> {
     listed(include_str!("../../../../quorums/two-arbiters-5.txt"))
 }
 
-fn search<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
+fn search<P: SimProtocol<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     quorums: Arc<dyn QuorumSystem>,
     options: P::Options,
     requests: &[u32],
@@ -89,56 +90,56 @@ fn a_capped_search_is_not_complete() {
     assert!(!report.complete && report.violation.is_none());
 }
 
-/// Undoes one repair, and expects the shortest schedule that shows the damage.
+/// Undoes one repair, and expects a shortest schedule of this length that breaks this property.
 fn assert_breaks(
-    undone: Erratum,
+    undone: Mutation,
     (quorums, options, requests): (Arc<dyn QuorumSystem>, Options, &[u32]),
     (property, steps): (&str, usize),
 ) {
     search::<Mutex>(Arc::clone(&quorums), options, requests, 0).assert_clean();
-    let report = search::<Unrepaired>(quorums, (options, undone), requests, 0);
+    let report = search::<Mutant>(quorums, (options, undone), requests, 0);
     let (breach, trace) = report.violation.expect("the repair is needed");
     assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
     assert!(!report.complete);
 }
 
-/// 1 gets 2's permission and enters; 2 asks, forgets that, and lends it to itself: six steps, and
-/// no shorter way. It is also the proof that the trace is the shortest one.
+/// Site 1 gets the permission of 2 and enters; 2 requests for itself, forgets the loan, and lends
+/// to itself. No shorter schedule than these six steps exists: so the trace is the shortest one.
 #[test]
-fn e1_a_request_of_its_own_frees_the_lock() {
+fn e1_a_sites_own_request_frees_the_lock() {
     let space = (triangle(), Options::default(), &[1, 1, 1][..]);
-    assert_breaks(Erratum::E1, space, ("exclusion", 6));
+    assert_breaks(Mutation::E1, space, ("exclusion", 6));
 }
 
 #[test]
 fn e2_a_site_inside_gives_way() {
     let space = (triangle(), Options::basic(), &[2, 2, 2][..]);
-    assert_breaks(Erratum::E2, space, ("exclusion", 12));
+    assert_breaks(Mutation::E2, space, ("exclusion", 12));
 }
 
-/// A finished request is handed a permission, and the next request of its site counts it.
+/// A permission for a finished request arrives, and the next request of its site counts it.
 #[test]
 fn e3_messages_of_a_former_request_count() {
     let space = (triangle(), Options::basic(), &[2, 2, 2][..]);
-    assert_breaks(Erratum::E3, space, ("contract", 21));
+    assert_breaks(Mutation::E3, space, ("contract", 21));
 }
 
 #[test]
 fn e4_an_early_release_loses_the_permission() {
     let space = (triangle(), Options::basic(), &[1, 1, 1][..]);
-    assert_breaks(Erratum::E4, space, ("vacancy", 12));
+    assert_breaks(Mutation::E4, space, ("vacancy", 12));
 }
 
 #[test]
 fn e5_a_missing_fail_deadlocks() {
     let space = (everybody(), Options::basic(), &[1, 1, 1][..]);
-    assert_breaks(Erratum::E5, space, ("progress", 13));
+    assert_breaks(Mutation::E5, space, ("progress", 13));
     let cycle = listed(include_str!("../../../../quorums/cycle-4.txt"));
-    assert_breaks(Erratum::E5, (cycle, Options::basic(), &[1; 4]), ("progress", 11));
+    assert_breaks(Mutation::E5, (cycle, Options::basic(), &[1; 4]), ("progress", 11));
 }
 
 #[test]
 fn e6_a_transfer_of_a_former_loan_counts() {
     let space = (two_arbiters(), Options::basic(), &[1, 1, 1, 0, 0][..]);
-    assert_breaks(Erratum::E6, space, ("vacancy", 29));
+    assert_breaks(Mutation::E6, space, ("vacancy", 29));
 }

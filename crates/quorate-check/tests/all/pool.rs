@@ -1,20 +1,20 @@
-//! Whole state spaces of the pool, and what the search finds when a repair is undone or an error is
-//! made on purpose.
+//! Complete searches of the pool, and what breaks when a repair is undone or an error is made.
+//! Both are listed in `docs/protocols/pool.md`.
 
 use std::sync::Arc;
 
 use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
-use quorate_protocol::pool::errata::{Erratum, Unrepaired};
+use quorate_protocol::pool::mutations::{Mutant, Mutation};
 use quorate_protocol::pool::{Claim, Options, Pool};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
-use quorate_sim::Subject;
+use quorate_sim::SimProtocol;
 
 const ANY: Order = Order::Any { duplicates: 0 };
 const UNORDERED: Options = Options { unordered: true, bypass: false };
 
 type Pools = Space;
 
-/// So many requesters and so many other sites that are their arbiters, all of them for each.
+/// Requesters, and other sites that are all arbiters of each of them.
 fn apart(requests: &[u32], arbiters: usize, text: &str) -> Pools {
     let n = requests.len() + arbiters;
     let all: SiteSet = SiteId::all(n).skip(requests.len()).collect();
@@ -26,7 +26,7 @@ fn apart(requests: &[u32], arbiters: usize, text: &str) -> Pools {
     Space::new::<Pool>(arbiters, Options::default(), claims, &requests)
 }
 
-/// Sites that are all of it, by the paper's thresholds.
+/// Every site is a requester and an arbiter, with the paper's thresholds.
 fn together(requests: &[u32], text: &str) -> Pools {
     let claims = Claims::parse::<Pool>(text).unwrap();
     let k = claims.iter().next().unwrap().downcast::<Claim>().units.of as usize;
@@ -36,7 +36,7 @@ fn together(requests: &[u32], text: &str) -> Pools {
 
 fn search<P>(pools: &Pools, options: P::Options) -> Report
 where
-    P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
+    P: SimProtocol<Claim = Claim, Quorums = Arc<Arbiters>>,
 {
     check(&pools.of::<P>(options), &Limits::default())
 }
@@ -45,15 +45,15 @@ fn assert_clean(pools: &Pools, options: Options) {
     search::<Pool>(pools, options).assert_clean();
 }
 
-/// Undoes one repair, and expects the shortest schedule that shows the damage.
+/// Undoes one repair, and expects a shortest schedule of this length that breaks this property.
 fn assert_breaks(
-    undone: Erratum,
+    undone: Mutation,
     pools: &Pools,
     options: Options,
     (property, steps): (&str, usize),
 ) {
     assert_clean(pools, options);
-    let report = search::<Unrepaired>(pools, (options, undone));
+    let report = search::<Mutant>(pools, (options, undone));
     let (breach, trace) = report.violation.expect("the repair is needed");
     assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
 }
@@ -117,71 +117,71 @@ fn units_with_numbers_are_clean() {
 #[test]
 fn numbers_need_a_round_of_names() {
     let pools = apart(&[1, 1], 2, "1 of 2 numbered");
-    assert_breaks(Erratum::Unnamed, &pools, Options::default(), ("exclusion", 10));
+    assert_breaks(Mutation::Unnamed, &pools, Options::default(), ("exclusion", 10));
 }
 
 /// The arbiter is left with more units than it has, and lends them.
 #[test]
 fn e1_a_cancel_that_crosses_the_release_is_answered() {
     let pools = apart(&[1, 2], 1, "1 of 1");
-    assert_breaks(Erratum::E1, &pools, Options::default(), ("units", 13));
+    assert_breaks(Mutation::E1, &pools, Options::default(), ("units", 13));
 }
 
 #[test]
 fn e3_two_requests_have_one_ticket() {
     let pools = Pools { gives_up: 1, ..apart(&[2, 1], 1, "1 of 1") };
-    assert_breaks(Erratum::E3, &pools, Options::default(), ("units", 9));
+    assert_breaks(Mutation::E3, &pools, Options::default(), ("units", 9));
 }
 
 #[test]
 fn e4_a_cancel_overtakes_its_ok() {
     let pools = Pools { order: ANY, ..apart(&[1, 1], 2, "1 of 1") };
-    assert_breaks(Erratum::E4, &pools, UNORDERED, ("progress", 9));
+    assert_breaks(Mutation::E4, &pools, UNORDERED, ("progress", 9));
 }
 
 #[test]
 fn e5_units_are_returned_that_were_never_lent() {
     let pools = Pools { gives_up: 1, ..apart(&[1, 1, 1], 1, "1 of 1") };
-    assert_breaks(Erratum::E5, &pools, Options::default(), ("units", 10));
+    assert_breaks(Mutation::E5, &pools, Options::default(), ("units", 10));
 }
 
 #[test]
 fn n1_a_request_that_does_not_fit_is_passed_by() {
     let pools = apart(&[1, 1, 1], 2, "1 of 2; 2 of 2; 1 of 2");
-    assert_breaks(Erratum::N1, &pools, Options::default(), ("progress", 19));
+    assert_breaks(Mutation::N1, &pools, Options::default(), ("progress", 19));
 }
 
 #[test]
 fn n2_a_restarted_arbiter_lends_at_once() {
     let faults = Some(Faults { crash: 1, ..Faults::NONE });
     let pools = Pools { faults, ..together(&[1, 1, 0], "2 of 2") };
-    assert_breaks(Erratum::N2, &pools, Options::default(), ("units", 13));
+    assert_breaks(Mutation::N2, &pools, Options::default(), ("units", 13));
 }
 
-/// Slow, as scenario `pool/n3_undone` shows, but neither unsafe nor stuck.
+/// Slow, as the scenario `pool/n3_undone` shows, but safe and live.
 #[test]
 fn n3_giving_up_without_a_new_chance_only_delays() {
     let pools = Pools { gives_up: 1, ..apart(&[1, 1, 1], 2, "1 of 2; 2 of 2; 1 of 2") };
-    let report = search::<Unrepaired>(&pools, (Options::default(), Erratum::N3));
+    let report = search::<Mutant>(&pools, (Options::default(), Mutation::N3));
     assert!(report.complete && report.violation.is_none());
 }
 
-/// Wasteful: it is correct, but says ok and cancel in one breath.
+/// Wasteful, but correct: it sends ok and cancel together.
 #[test]
 fn n4_lending_without_room_for_all_before_only_wastes() {
     let pools = apart(&[2, 1, 1], 2, "1 of 2, 2 of 2; 2 of 2; 1 of 2");
-    let report = search::<Unrepaired>(&pools, (Options::default(), Erratum::N4));
+    let report = search::<Mutant>(&pools, (Options::default(), Mutation::N4));
     assert!(report.complete && report.violation.is_none());
     assert!(report.states > search::<Pool>(&pools, Options::default()).states);
 }
 
 #[test]
-fn sessions_need_their_repairs() {
+fn the_repairs_for_sessions_are_needed() {
     let lost = Some(Faults { lose: 1, ..Faults::NONE });
     for (undone, text, breaks) in [
-        (Erratum::BothHalves, "2 of 2", ("units", 9)),
-        (Erratum::FloorKept, "2 of 2", ("fences grow", 8)),
-        (Erratum::DoneKept, "2 of 2; 1 of 2", ("progress", 9)),
+        (Mutation::BothHalves, "2 of 2", ("units", 9)),
+        (Mutation::FloorKept, "2 of 2", ("fences grow", 8)),
+        (Mutation::DoneKept, "2 of 2; 1 of 2", ("progress", 9)),
     ] {
         let pools = Pools { faults: lost, ..together(&[1, 1, 0], text) };
         assert_breaks(undone, &pools, Options::default(), breaks);

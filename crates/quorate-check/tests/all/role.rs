@@ -1,18 +1,19 @@
-//! Whole state spaces of the role lock, and what the search finds when a repair is undone.
+//! Complete searches of the role lock, and what breaks when a repair is undone. The mutations are
+//! listed in `docs/protocols/role.md`.
 
 use std::sync::Arc;
 
 use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
-use quorate_protocol::role::errata::{Erratum, Unrepaired};
+use quorate_protocol::role::mutations::{Mutant, Mutation};
 use quorate_protocol::role::{Claim, Options, Overrun, RoleLock};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
-use quorate_sim::{Contract, Subject};
+use quorate_sim::{Contract, SimProtocol};
 
-/// Two hosts, 1 of group a and 2 of f, and two arbiters.
+/// Two hosts (1 of group a, 2 of f) and two arbiters.
 const PAIR: &str = "quorum 1: 3 4\nquorum 2: 3 4";
-/// Three hosts, 1 of group b, 2 of f and 3 of a, and two arbiters.
+/// Three hosts (1 of group b, 2 of f, 3 of a) and two arbiters.
 const THREE: &str = "quorum 1: 4 5\nquorum 2: 4 5\nquorum 3: 4 5";
-/// One claim of each of these hosts.
+/// A claim for each of these three groups.
 const GROUPS: &str = "shared b for 4ms; shared f for 4ms; shared a for 4ms";
 
 type Locks = Space;
@@ -22,12 +23,12 @@ fn locks(quorums: Arc<dyn QuorumSystem>, requests: &[u32], text: &str) -> Locks 
     Space::new::<RoleLock>(quorums, Options::default(), claims, requests)
 }
 
-/// Hosts and arbiters apart.
+/// Hosts and arbiters at different sites.
 fn apart(quorums: &str, requests: &[u32], text: &str) -> Locks {
     locks(Arc::new(quorums.parse::<Listed>().unwrap()), requests, text)
 }
 
-/// Every site hosts and arbitrates, as in the paper.
+/// Every site is a host and an arbiter, as in the paper.
 fn cyclic(n: usize, requests: &[u32], text: &str) -> Locks {
     locks(build(Kind::Cyclic, n).unwrap(), requests, text)
 }
@@ -49,7 +50,7 @@ fn options(locks: &Locks) -> Options {
 
 fn search<P>(locks: &Locks, options: P::Options) -> Report
 where
-    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+    P: SimProtocol<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     check(&locks.of::<P>(options), &Limits::default())
 }
@@ -58,11 +59,11 @@ fn assert_clean(locks: &Locks, options: Options) {
     search::<RoleLock>(locks, options).assert_clean();
 }
 
-/// Undoes one repair, and expects the shortest schedule that shows the damage.
-fn assert_breaks(undone: Erratum, locks: &Locks, (property, steps): (&str, usize)) {
+/// Undoes one repair, and expects a shortest schedule of this length that breaks this property.
+fn assert_breaks(undone: Mutation, locks: &Locks, (property, steps): (&str, usize)) {
     let options = options(locks);
     assert_clean(locks, options);
-    let report = search::<Unrepaired>(locks, (options, undone));
+    let report = search::<Mutant>(locks, (options, undone));
     let (breach, trace) = report.violation.expect("the repair is needed");
     let found = (breach.property, trace.actions.len());
     assert_eq!(found, (property, steps), "{undone}: {:#?}", trace.lines);
@@ -109,7 +110,7 @@ fn an_extended_stage_is_clean() {
     assert_clean(&apart(PAIR, &[2, 2, 0, 0], late), extend);
 }
 
-/// Timers that run out whenever they like: nobody's safety depends on declared times.
+/// Timers may expire at any time: safety does not depend on declared times.
 #[test]
 fn revoking_is_clean_whatever_the_time() {
     let revoke = Options { overrun: Overrun::Revoke, ..Options::default() };
@@ -141,48 +142,48 @@ fn sessions_that_end_are_clean() {
 }
 
 #[test]
-fn locks_are_lent_by_rules_that_are_needed() {
+fn the_rules_of_lending_are_needed() {
     let pair = apart(PAIR, &[1, 1, 0, 0], "shared a for 4ms; shared f for 4ms");
-    assert_breaks(Erratum::A1, &pair, ("progress", 15));
-    assert_breaks(Erratum::A2, &pair, ("progress", 8));
-    assert_breaks(Erratum::A19, &cyclic(3, &[1, 1, 1], GROUPS), ("progress", 6));
+    assert_breaks(Mutation::A1, &pair, ("progress", 15));
+    assert_breaks(Mutation::A2, &pair, ("progress", 8));
+    assert_breaks(Mutation::A19, &cyclic(3, &[1, 1, 1], GROUPS), ("progress", 6));
     let unordered = any(pair, 0);
-    assert_breaks(Erratum::A8Ignored, &unordered, ("progress", 9));
-    assert_breaks(Erratum::A8Blind, &unordered, ("exclusion", 14));
+    assert_breaks(Mutation::A8Ignored, &unordered, ("progress", 9));
+    assert_breaks(Mutation::A8Blind, &unordered, ("exclusion", 14));
 }
 
 #[test]
 fn loans_need_numbers() {
     let three = apart(THREE, &[1, 1, 1, 0, 0], GROUPS);
-    assert_breaks(Erratum::A4, &three, ("exclusion", 22));
-    assert_breaks(Erratum::A5, &three, ("exclusion", 23));
+    assert_breaks(Mutation::A4, &three, ("exclusion", 22));
+    assert_breaks(Mutation::A5, &three, ("exclusion", 23));
 }
 
 #[test]
-fn exclusive_members_need_their_rules() {
+fn the_rules_of_exclusive_members_are_needed() {
     let roles = "exclusive b for 1ms; exclusive b for 1ms; shared b for 5ms";
     let locks = cyclic(3, &[1, 1, 1], roles);
-    assert_breaks(Erratum::A6, &locks, ("exclusion", 8));
-    assert_breaks(Erratum::A7, &locks, ("exclusion", 11));
+    assert_breaks(Mutation::A6, &locks, ("exclusion", 8));
+    assert_breaks(Mutation::A7, &locks, ("exclusion", 11));
 }
 
 #[test]
-fn processes_need_their_rules() {
+fn the_rules_of_processes_are_needed() {
     let claims = "shared f for 4ms; shared a for 4ms";
     let twice = any(apart(PAIR, &[2, 1, 0, 0], claims), 0);
-    assert_breaks(Erratum::A8Process, &twice, ("exclusion", 21));
+    assert_breaks(Mutation::A8Process, &twice, ("exclusion", 21));
     let gone = Locks { gives_up: 1, ..any(cyclic(3, &[1, 0, 0], "shared f for 4ms"), 0) };
-    assert_breaks(Erratum::NoRefusal, &gone, ("vacancy", 7));
+    assert_breaks(Mutation::NoRefusal, &gone, ("vacancy", 7));
     let repeated = any(cyclic(3, &[1, 1, 0], "shared f for 4ms; shared b for 4ms"), 1);
-    assert_breaks(Erratum::RepeatRefused, &repeated, ("exclusion", 13));
+    assert_breaks(Mutation::RepeatRefused, &repeated, ("exclusion", 13));
 }
 
 #[test]
-fn sessions_that_end_need_their_repairs() {
+fn the_repairs_for_sessions_that_end_are_needed() {
     let locks = together(&[1, 0, 1], Faults { lose: 1, ..Faults::NONE });
-    assert_breaks(Erratum::HolderKept, &locks, ("vacancy", 10));
-    assert_breaks(Erratum::BothHalves, &locks, ("exclusion", 13));
-    assert_breaks(Erratum::StageKept, &locks, ("exclusion", 16));
-    assert_breaks(Erratum::FloorKept, &locks, ("fences grow", 14));
-    assert_breaks(Erratum::SharedFence, &locks, ("fences grow", 11));
+    assert_breaks(Mutation::HolderKept, &locks, ("vacancy", 10));
+    assert_breaks(Mutation::BothHalves, &locks, ("exclusion", 13));
+    assert_breaks(Mutation::StageKept, &locks, ("exclusion", 16));
+    assert_breaks(Mutation::FloorKept, &locks, ("fences grow", 14));
+    assert_breaks(Mutation::SharedFence, &locks, ("fences grow", 11));
 }

@@ -1,4 +1,4 @@
-//! Whole state spaces of sessions between two sites, and what breaks when a rule is undone.
+//! Complete searches of sessions between two sites, and what breaks when a rule is undone.
 
 use quorate_check::session::{ALWAYS, SessionSpace, Setup, TICK, Undone, check_sessions};
 use quorate_session::session::{Drift, Lease, Rule};
@@ -7,7 +7,7 @@ fn lease(ticks: u32) -> Lease {
     Lease::new(TICK * ticks).unwrap()
 }
 
-/// One session, of site 1 at site 2, with a lease of three ticks, and nothing happening to it.
+/// One session, of site 1 at site 2, with a lease of three ticks and without faults.
 fn one_way(ticks: u8) -> SessionSpace {
     let (drift, undone) = (Drift::new(0).unwrap(), Undone::Nothing);
     SessionSpace {
@@ -16,14 +16,14 @@ fn one_way(ticks: u8) -> SessionSpace {
         under_way: usize::MAX,
         resets: 0,
         restarts: [0, 0],
-        words: 0,
-        hand_downs: 0,
+        messages: 0,
+        delegations: 0,
         missed_of_three: 0,
     }
 }
 
-/// The same for ever. At most so many packets are under way to a site when a tick passes.
-fn for_ever(under_way: usize) -> SessionSpace {
+/// The same for unlimited time. No tick passes while more packets are in transit to a site.
+fn unlimited(under_way: usize) -> SessionSpace {
     SessionSpace { under_way, ..one_way(ALWAYS) }
 }
 
@@ -52,21 +52,21 @@ fn assert_clean(space: &SessionSpace) {
 }
 
 #[test]
-fn one_session_is_clean_for_ever() {
-    assert_clean(&for_ever(usize::MAX));
-    assert_clean(&SessionSpace { restarts: [1, 0], ..for_ever(1) });
+fn one_session_is_clean_in_unlimited_time() {
+    assert_clean(&unlimited(usize::MAX));
+    assert_clean(&SessionSpace { restarts: [1, 0], ..unlimited(1) });
 }
 
 #[test]
 #[ignore = "four minutes: cargo test --release -p quorate-check --test all session:: -- --ignored"]
 fn larger_spaces_are_clean() {
-    assert_clean(&SessionSpace { resets: ALWAYS, ..for_ever(2) });
-    assert_clean(&SessionSpace { resets: 1, ..for_ever(usize::MAX) });
-    assert_clean(&SessionSpace { restarts: [ALWAYS, 0], ..for_ever(2) });
-    assert_clean(&SessionSpace { restarts: [0, ALWAYS], ..for_ever(1) });
-    assert_clean(&SessionSpace { restarts: [1, 1], ..for_ever(1) });
-    assert_clean(&SessionSpace { resets: 1, words: 1, ..for_ever(1) });
-    assert_clean(&SessionSpace { resets: 1, hand_downs: 1, ..one_way(8) });
+    assert_clean(&SessionSpace { resets: ALWAYS, ..unlimited(2) });
+    assert_clean(&SessionSpace { resets: 1, ..unlimited(usize::MAX) });
+    assert_clean(&SessionSpace { restarts: [ALWAYS, 0], ..unlimited(2) });
+    assert_clean(&SessionSpace { restarts: [0, ALWAYS], ..unlimited(1) });
+    assert_clean(&SessionSpace { restarts: [1, 1], ..unlimited(1) });
+    assert_clean(&SessionSpace { resets: 1, messages: 1, ..unlimited(1) });
+    assert_clean(&SessionSpace { resets: 1, delegations: 1, ..one_way(8) });
     assert_clean(&SessionSpace { resets: 1, ..both_ways(5) });
     assert_clean(&SessionSpace { restarts: [1, 1], ..both_ways(4) });
 }
@@ -78,9 +78,9 @@ fn one_session_through_lost_connections_is_clean() {
 }
 
 #[test]
-fn words_arrive_once_and_in_order() {
-    assert_clean(&SessionSpace { resets: 1, words: 2, ..one_way(3) });
-    assert_clean(&SessionSpace { resets: 2, words: 1, ..one_way(3) });
+fn messages_arrive_once_and_in_order() {
+    assert_clean(&SessionSpace { resets: 1, messages: 2, ..one_way(3) });
+    assert_clean(&SessionSpace { resets: 2, messages: 1, ..one_way(3) });
 }
 
 #[test]
@@ -98,9 +98,9 @@ fn a_shorter_lease_after_a_restart_is_clean() {
 }
 
 #[test]
-fn what_is_handed_down_is_clean() {
-    assert_clean(&SessionSpace { hand_downs: 1, resets: 1, ..one_way(5) });
-    assert_clean(&SessionSpace { hand_downs: 2, ..one_way(5) });
+fn delegated_validities_are_clean() {
+    assert_clean(&SessionSpace { delegations: 1, resets: 1, ..one_way(5) });
+    assert_clean(&SessionSpace { delegations: 2, ..one_way(5) });
 }
 
 #[test]
@@ -116,12 +116,12 @@ fn sessions_in_both_directions_are_clean() {
     assert_clean(&SessionSpace { restarts: [1, 0], ..both_ways(4) });
 }
 
-/// Undoes one rule, and expects the shortest schedule that shows the damage.
+/// Undoes one rule, and expects a shortest schedule of this length that breaks this promise.
 fn assert_breaks(undone: Undone, space: &SessionSpace, (promise, steps): (&str, usize)) {
     assert_clean(space);
-    let mut bent = space.clone();
-    bent.setup.undone = undone;
-    let report = check_sessions(&bent);
+    let mut mutated = space.clone();
+    mutated.setup.undone = undone;
+    let report = check_sessions(&mutated);
     let (broken, actions) = report.broken.expect("the rule is needed");
     let lines: Vec<_> = actions.iter().map(ToString::to_string).collect();
     assert!(broken.starts_with(promise), "{broken}");
@@ -161,13 +161,13 @@ fn a_renewal_must_not_be_stamped_again() {
 
 #[test]
 fn an_input_must_not_come_before_what_is_due() {
-    let space = SessionSpace { words: 1, ..one_way(6) };
+    let space = SessionSpace { messages: 1, ..one_way(6) };
     assert_rule_needed(Rule::DeadlinesFirst, &space, ("S2", 7));
 }
 
 #[test]
-fn what_is_handed_down_must_not_count_from_receipt() {
-    let space = SessionSpace { hand_downs: 1, ..one_way(6) };
+fn a_delegated_validity_must_not_count_from_receipt() {
+    let space = SessionSpace { delegations: 1, ..one_way(6) };
     assert_breaks(Undone::HandedFromSending, &space, ("I8", 6));
 }
 
@@ -183,9 +183,9 @@ fn one_loss_must_not_count_for_both_halves() {
     assert_breaks(Undone::TwoLossEvents, &both_ways(4), ("S1", 11));
 }
 
-/// The assumption is needed: with a clock that misses more than the allowance, S1 breaks.
+/// The assumption is needed: if a clock misses more ticks than allowed, S1 breaks.
 #[test]
-fn clocks_beyond_the_allowance_break_it() {
+fn clocks_beyond_the_allowance_break_s1() {
     let report = check_sessions(&SessionSpace { missed_of_three: 2, ..drifting(6) });
     let (promise, actions) = report.broken.expect("the allowance is needed");
     assert!(promise.starts_with("S1"), "{promise}");

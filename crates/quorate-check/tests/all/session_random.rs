@@ -7,41 +7,41 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use quorate_check::session::{Setup, Undone, World};
 use quorate_session::session::{Drift, Half, Lease};
 
-/// Something that happens; a site is 0 or 1.
+/// A step of a random run; a site is 0 or 1.
 #[derive(Clone, Copy, Debug)]
-enum Happening {
-    /// Time passes, and both sites are woken in time, or sleep through it.
+enum Step {
+    /// Time passes, and both sites are woken in time, or not at all.
     Pass {
         ms: u64,
         asleep: bool,
     },
-    /// So many packets arrive at a site.
+    /// A number of packets arrive at a site.
     Deliver(usize, usize),
-    Say(usize, Half),
-    HandDown(u64),
-    Part(usize, usize),
-    Reset(usize, usize),
+    Send(usize, Half),
+    Delegate(u64),
+    Disconnect(usize, usize),
+    Reconnect(usize, usize),
     Restart(usize, usize),
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn step() -> impl Strategy<Value = Step> {
     let half = prop_oneof![Just(Half::Arbiter), Just(Half::Requester)];
     prop_oneof![
         6 => (0..900_u64, proptest::bool::weighted(0.1))
-            .prop_map(|(ms, asleep)| Happening::Pass { ms, asleep }),
-        12 => (0..2_usize, 1..6_usize).prop_map(|(me, many)| Happening::Deliver(me, many)),
-        4 => (0..2_usize, half).prop_map(|(me, half)| Happening::Say(me, half)),
-        1 => (1..4000_u64).prop_map(Happening::HandDown),
-        1 => (0..2_usize, 0..4_usize).prop_map(|(me, keep)| Happening::Part(me, keep)),
-        2 => (0..2_usize, 0..4_usize).prop_map(|(me, keep)| Happening::Reset(me, keep)),
-        1 => (0..2_usize, 0..4_usize).prop_map(|(me, keep)| Happening::Restart(me, keep)),
+            .prop_map(|(ms, asleep)| Step::Pass { ms, asleep }),
+        12 => (0..2_usize, 1..6_usize).prop_map(|(me, many)| Step::Deliver(me, many)),
+        4 => (0..2_usize, half).prop_map(|(me, half)| Step::Send(me, half)),
+        1 => (1..4000_u64).prop_map(Step::Delegate),
+        1 => (0..2_usize, 0..4_usize).prop_map(|(me, keep)| Step::Disconnect(me, keep)),
+        2 => (0..2_usize, 0..4_usize).prop_map(|(me, keep)| Step::Reconnect(me, keep)),
+        1 => (0..2_usize, 0..4_usize).prop_map(|(me, keep)| Step::Restart(me, keep)),
     ]
 }
 
-/// How fast the two clocks run, in parts per ten thousand.
+/// The rates of the two clocks, in parts per ten thousand.
 type Rates = [u64; 2];
 
-fn run(rates: Rates, hand_downs: bool, happenings: &[Happening]) -> Result<(), TestCaseError> {
+fn run(rates: Rates, delegations: bool, steps: &[Step]) -> Result<(), TestCaseError> {
     let setup = Setup {
         leases: vec![Lease::default()],
         drift: Drift::default(),
@@ -49,29 +49,29 @@ fn run(rates: Rates, hand_downs: bool, happenings: &[Happening]) -> Result<(), T
         undone: Undone::Nothing,
     };
     let mut world = World::new(&setup);
-    for happening in happenings {
-        match *happening {
-            Happening::Pass { ms, asleep } => pass(&setup, &mut world, rates, ms, asleep),
-            Happening::Deliver(me, many) => {
+    for step in steps {
+        match *step {
+            Step::Pass { ms, asleep } => pass(&setup, &mut world, rates, ms, asleep),
+            Step::Deliver(me, many) => {
                 for _ in 0..many {
                     world.deliver(&setup, me);
                 }
             }
-            Happening::Say(me, half) => world.send(&setup, me, half),
-            Happening::HandDown(ms) if hand_downs => {
-                world.hand_down(&setup, 1, Duration::from_millis(ms));
+            Step::Send(me, half) => world.send(&setup, me, half),
+            Step::Delegate(ms) if delegations => {
+                world.delegate(&setup, 1, Duration::from_millis(ms));
             }
-            Happening::HandDown(_) => {}
-            Happening::Part(me, keep) => world.part(&setup, me, keep),
-            Happening::Reset(me, keep) => world.reset(&setup, me, keep),
-            Happening::Restart(me, keep) => world.restart(&setup, me, keep),
+            Step::Delegate(_) => {}
+            Step::Disconnect(me, keep) => world.disconnect(&setup, me, keep),
+            Step::Reconnect(me, keep) => world.reconnect(&setup, me, keep),
+            Step::Restart(me, keep) => world.restart(&setup, me, keep),
         }
         prop_assert_eq!(world.broken(), None);
     }
     Ok(())
 }
 
-/// Time passes in steps of at most ten milliseconds, so that who is due is woken about in time.
+/// Lets time pass, at most ten milliseconds at once, so that sites are woken about in time.
 fn pass(setup: &Setup, world: &mut World, rates: Rates, ms: u64, asleep: bool) {
     let mut left = ms;
     while left > 0 {
@@ -87,25 +87,24 @@ fn pass(setup: &Setup, world: &mut World, rates: Rates, ms: u64, asleep: bool) {
     }
 }
 
-fn search(rates: impl Strategy<Value = Rates>, hand_downs: bool) -> Result<(), String> {
+fn search(rates: impl Strategy<Value = Rates>, delegations: bool) -> Result<(), String> {
     let config = Config { cases: 2000, failure_persistence: None, ..Config::default() };
-    let happenings = proptest::collection::vec(happening(), 1..400);
+    let steps = proptest::collection::vec(step(), 1..400);
     let seeded = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, seeded);
-    let found =
-        runner.run(&(rates, happenings), |(rates, happenings)| run(rates, hand_downs, &happenings));
+    let found = runner.run(&(rates, steps), |(rates, steps)| run(rates, delegations, &steps));
     found.map_err(|found| found.to_string())
 }
 
 #[test]
 fn clocks_within_the_allowance_keep_every_promise() {
-    // The slowest is 0.9 % slower than the fastest; the allowance is 1 %.
+    // The slowest clock is 0.9 % slower than the fastest; the allowance is 1 %.
     let rates = [9_955..=10_044_u64, 9_955..=10_044];
     search(rates, true).unwrap_or_else(|found| panic!("{found}"));
 }
 
 #[test]
-fn clocks_beyond_the_allowance_do_not() {
+fn clocks_beyond_the_allowance_break_a_promise() {
     let found = search(Just([9_000, 10_000]), false).expect_err("the allowance is needed");
     assert!(found.contains("S1: lost at the client"), "{found}");
 }

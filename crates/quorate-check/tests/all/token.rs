@@ -1,9 +1,10 @@
-//! Whole state spaces of the token lock, and what the search finds when a repair is undone.
+//! Complete searches of the token lock, and what breaks when a repair is undone. The errata are
+//! listed in `docs/protocols/token.md`.
 
 use std::time::Duration;
 
 use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
-use quorate_protocol::token::errata::{Erratum, Unrepaired};
+use quorate_protocol::token::mutations::{Mutant, Mutation};
 use quorate_protocol::token::{Options, TokenLock};
 use quorate_quorum::{Kind, build};
 
@@ -17,7 +18,7 @@ fn locks(requests: [u32; 3], text: &str, slips: Slips) -> Locks {
     Space { slips, ..Space::new::<TokenLock>(quorums, Options::default(), claims, &requests) }
 }
 
-/// With leases of this length.
+/// Options with leases of this length.
 fn leased(millis: u64) -> Options {
     Options { lease: Some(Duration::from_millis(millis)), ..Options::default() }
 }
@@ -26,31 +27,31 @@ fn assert_clean(locks: &Locks) {
     check(locks, &Limits::default()).assert_clean();
 }
 
-fn search(undone: Erratum, locks: &Locks, limits: &Limits) -> Report {
-    check(&locks.of::<Unrepaired>((Options::default(), undone)), limits)
+fn search(undone: Mutation, locks: &Locks, limits: &Limits) -> Report {
+    check(&locks.of::<Mutant>((Options::default(), undone)), limits)
 }
 
-/// Undoes one repair, and expects the shortest schedule that shows the damage.
-fn assert_breaks(undone: Erratum, locks: &Locks, (property, steps): (&str, usize)) {
+/// Undoes one repair, and expects a shortest schedule of this length that breaks this property.
+fn assert_breaks(undone: Mutation, locks: &Locks, (property, steps): (&str, usize)) {
     assert_breaks_with(Options::default(), undone, locks, (property, steps));
 }
 
 fn assert_breaks_with(
     options: Options,
-    undone: Erratum,
+    undone: Mutation,
     locks: &Locks,
     (property, steps): (&str, usize),
 ) {
     assert_clean(&locks.of::<TokenLock>(options));
-    let report = check(&locks.of::<Unrepaired>((options, undone)), &Limits::default());
+    let report = check(&locks.of::<Mutant>((options, undone)), &Limits::default());
     let (breach, trace) = report.violation.expect("the repair is needed");
     assert_eq!((breach.property, trace.actions.len()), (property, steps), "{:#?}", trace.lines);
     assert!(trace.is_shortest);
 }
 
-/// Undoes one repair, and expects some schedule that shows the damage. Which one is found first,
-/// and so which property breaks first, depends on the threads.
-fn assert_damages(undone: Erratum, locks: &Locks, properties: &[&str]) {
+/// Undoes one repair, and expects any schedule that breaks one of these properties. Which one is
+/// found first depends on the threads.
+fn assert_breaks_one_of(undone: Mutation, locks: &Locks, properties: &[&str]) {
     let limits = Limits { shortest: false, max_states: 3_000_000, ..Limits::default() };
     let report = search(undone, locks, &limits);
     let (breach, trace) = report.violation.expect("the repair is needed");
@@ -58,7 +59,7 @@ fn assert_damages(undone: Erratum, locks: &Locks, properties: &[&str]) {
 }
 
 #[test]
-fn without_faults_it_is_clean() {
+fn runs_without_faults_are_clean() {
     for text in ["a; b; a", "a; b; a b", "a, b; b, a; a b"] {
         assert_clean(&locks([2, 2, 1], text, NOTHING));
     }
@@ -67,14 +68,14 @@ fn without_faults_it_is_clean() {
 }
 
 #[test]
-fn somebody_gives_up() {
+fn giving_up_is_clean() {
     for text in ["a; b; a", "a; b; a b"] {
         assert_clean(&Space { gives_up: 2, ..locks([1, 2, 1], text, NOTHING) });
     }
 }
 
 #[test]
-fn one_message_is_lost_or_one_timer_is_early_or_one_site_crashes() {
+fn one_lost_message_early_timer_or_crash_is_clean() {
     for slips in
         [Slips { drop: 1, ..NOTHING }, Slips { early: 1, ..NOTHING }, Slips { crash: 1, ..NOTHING }]
     {
@@ -87,7 +88,7 @@ fn one_message_is_lost_or_one_timer_is_early_or_one_site_crashes() {
 }
 
 #[test]
-fn leases_keep_epochs_apart() {
+fn leases_separate_epochs() {
     for (requests, slips) in [
         ([1, 1, 1], Slips { early: 1, ..NOTHING }),
         ([1, 1, 0], Slips { early: 2, ..NOTHING }),
@@ -98,60 +99,60 @@ fn leases_keep_epochs_apart() {
 }
 
 #[test]
-fn a_session_is_lost() {
+fn one_lost_session_is_clean() {
     let faults = Some(Faults { lose: 1, ..Faults::NONE });
     assert_clean(&Space { faults, ..locks([1, 1, 1], "a; b; a b", NOTHING) });
 }
 
-/// In a world without faults nobody needs T1.
+/// Without faults, nobody needs the timer T1.
 #[test]
-fn without_faults_nobody_waits_for_a_timer() {
+fn without_faults_no_timer_is_needed() {
     let locks = locks([2, 2, 1], "a; b; a", NOTHING);
-    search(Erratum::NoT1, &locks, &Limits::default()).assert_clean();
+    search(Mutation::NoT1, &locks, &Limits::default()).assert_clean();
 }
 
 #[test]
 fn undone_repairs_are_found() {
-    assert_breaks(Erratum::E1, &locks([2, 1, 1], "a; b", NOTHING), ("fences grow", 5));
-    assert_breaks(Erratum::E4, &locks([2, 1, 1], "a; b", NOTHING), ("progress", 8));
-    assert_breaks(Erratum::E5, &locks([1, 2, 2], "a; b", NOTHING), ("progress", 21));
-    assert_breaks(Erratum::E7, &locks([2, 1, 0], "a, b; a", NOTHING), ("progress", 10));
+    assert_breaks(Mutation::E1, &locks([2, 1, 1], "a; b", NOTHING), ("fences grow", 5));
+    assert_breaks(Mutation::E4, &locks([2, 1, 1], "a; b", NOTHING), ("progress", 8));
+    assert_breaks(Mutation::E5, &locks([1, 2, 2], "a; b", NOTHING), ("progress", 21));
+    assert_breaks(Mutation::E7, &locks([2, 1, 0], "a, b; a", NOTHING), ("progress", 10));
     let drop = Slips { drop: 1, ..NOTHING };
-    assert_breaks(Erratum::E9, &locks([1, 1, 0], "a; b", drop), ("one token", 5));
+    assert_breaks(Mutation::E9, &locks([1, 1, 0], "a; b", drop), ("one token", 5));
     let early = Slips { early: 1, ..NOTHING };
-    assert_breaks(Erratum::E14, &locks([1, 1, 1], "a; b; b", early), ("one token", 4));
+    assert_breaks(Mutation::E14, &locks([1, 1, 1], "a; b; b", early), ("one token", 4));
     let crash = Slips { crash: 1, ..NOTHING };
-    assert_breaks(Erratum::E16, &locks([0, 1, 0], "a", crash), ("progress", 6));
+    assert_breaks(Mutation::E16, &locks([0, 1, 0], "a", crash), ("progress", 6));
 }
 
 #[test]
 fn undone_repairs_against_faults_are_found() {
     let early = Slips { early: 1, ..NOTHING };
     let two_groups = ["contract", "exclusion", "fences grow", "one token"];
-    assert_damages(Erratum::E12, &locks([1, 2, 1], "a; a; b", early), &two_groups);
+    assert_breaks_one_of(Mutation::E12, &locks([1, 2, 1], "a; a; b", early), &two_groups);
     let both = Slips { drop: 1, ..early };
-    assert_damages(Erratum::E10, &locks([2, 1, 1], "a, b; a; a", both), &two_groups);
-    assert_damages(Erratum::E11, &locks([1, 1, 2], "a; b; a", both), &two_groups);
-    assert_damages(Erratum::OldNumber, &locks([1, 1, 1], "a; b", early), &["progress"]);
+    assert_breaks_one_of(Mutation::E10, &locks([2, 1, 1], "a, b; a; a", both), &two_groups);
+    assert_breaks_one_of(Mutation::E11, &locks([1, 1, 2], "a; b; a", both), &two_groups);
+    assert_breaks_one_of(Mutation::OldNumber, &locks([1, 1, 1], "a; b", early), &["progress"]);
     let drop = Slips { drop: 2, ..NOTHING };
-    let for_ever = ["progress", "vacancy"];
-    assert_damages(Erratum::E13, &locks([1, 1, 1], "a; a; b", drop), &for_ever);
-    assert_damages(Erratum::E8, &locks([1, 2, 1], "a; a; b", drop), &for_ever);
+    let stuck = ["progress", "vacancy"];
+    assert_breaks_one_of(Mutation::E13, &locks([1, 1, 1], "a; a; b", drop), &stuck);
+    assert_breaks_one_of(Mutation::E8, &locks([1, 2, 1], "a; a; b", drop), &stuck);
 }
 
-/// A captain that waits for ever has others try again for ever, and there is no end of states.
+/// A captain that waits forever makes others retry forever, so there are infinitely many states.
 #[test]
-fn a_schedule_is_shown_where_the_shortest_is_out_of_reach() {
+fn a_schedule_is_reported_if_the_shortest_is_out_of_reach() {
     let locks = locks([1, 2, 1], "a; a; b", Slips { drop: 2, ..NOTHING });
     let limits = Limits { max_states: 200_000, ..Limits::default() };
-    let report = search(Erratum::E8, &locks, &limits);
+    let report = search(Mutation::E8, &locks, &limits);
     let (_, trace) = report.violation.expect("the repair is needed");
     assert!(!trace.is_shortest && !trace.lines.is_empty());
 }
 
-/// A lease that counts from when the last promise came outlasts the first promises.
+/// A lease counted from the arrival of the last promise outlasts the first promises.
 #[test]
 fn a_late_token_overlaps_with_another() {
     let locks = locks([1, 1, 0], "a; b; a", Slips { early: 2, ..NOTHING });
-    assert_breaks_with(leased(60), Erratum::LateToken, &locks, ("exclusion", 10));
+    assert_breaks_with(leased(60), Mutation::LateToken, &locks, ("exclusion", 10));
 }

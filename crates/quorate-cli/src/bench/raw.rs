@@ -1,4 +1,4 @@
-//! The limit: a few bytes to other processes and back, with nothing in between but the sockets.
+//! Raw round trips over blocking sockets: the lower limit that locks are compared with.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,15 +7,15 @@ use std::thread;
 use quorate_net::clock;
 use quorate_net::tls::Tls;
 
-/// About as long as a message of the mutex.
+/// About the size of a message of the mutex.
 const BYTES: usize = 64;
 
-/// Anything that bytes travel on.
-trait Wire: Read + Write {}
+/// A plain or a TLS stream.
+trait Stream: Read + Write {}
 
-impl<T: Read + Write> Wire for T {}
+impl<T: Read + Write> Stream for T {}
 
-/// Sends back whatever arrives, in threads of its own; says where.
+/// Starts an echo server in its own threads. Returns its address.
 pub(super) fn start_echo(tls: Option<Tls>) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?.to_string();
@@ -30,7 +30,7 @@ pub(super) fn start_echo(tls: Option<Tls>) -> io::Result<String> {
 
 fn echo(stream: TcpStream, tls: Option<&Tls>) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut stream: Box<dyn Wire> = match tls {
+    let mut stream: Box<dyn Stream> = match tls {
         None => Box::new(stream),
         Some(tls) => Box::new(tls.accept_blocking(stream)?),
     };
@@ -41,9 +41,14 @@ fn echo(stream: TcpStream, tls: Option<&Tls>) -> io::Result<()> {
     }
 }
 
-/// Writes to every echo, then waits for all of them, until it is time; how long each round took.
-pub(super) fn rounds(echoes: &[String], tls: Option<&Tls>, until: u64) -> io::Result<Vec<u64>> {
-    let mut streams: Vec<Box<dyn Wire>> = Vec::new();
+/// Writes to every echo server, then waits for all replies, until `until`. Returns how long each
+/// round took, in nanoseconds.
+pub(super) fn round_trips(
+    echoes: &[String],
+    tls: Option<&Tls>,
+    until: u64,
+) -> io::Result<Vec<u64>> {
+    let mut streams: Vec<Box<dyn Stream>> = Vec::new();
     for echo in echoes {
         let stream = TcpStream::connect(echo)?;
         stream.set_nodelay(true)?;
@@ -52,11 +57,11 @@ pub(super) fn rounds(echoes: &[String], tls: Option<&Tls>, until: u64) -> io::Re
             Some(tls) => Box::new(tls.connect_blocking(stream)?),
         });
     }
-    let (mut taken, mut bytes) = (Vec::new(), [0; BYTES]);
+    let (mut times, mut bytes) = (Vec::new(), [0; BYTES]);
     loop {
         let start = clock::now().0;
         if start >= until {
-            return Ok(taken);
+            return Ok(times);
         }
         for stream in &mut streams {
             stream.write_all(&bytes)?;
@@ -64,6 +69,6 @@ pub(super) fn rounds(echoes: &[String], tls: Option<&Tls>, until: u64) -> io::Re
         for stream in &mut streams {
             stream.read_exact(&mut bytes)?;
         }
-        taken.push(clock::now().0 - start);
+        times.push(clock::now().0 - start);
     }
 }

@@ -1,4 +1,4 @@
-//! The figures for people: a table, and what was aimed at.
+//! The report: a table of the figures, and the targets.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use quorate_terminal::figures::grouped;
 use quorate_terminal::paint::Paint;
 use quorate_terminal::table::aligned;
 
-/// All of it for programs.
+/// The report for programs.
 pub(super) fn json(rows: &[Row]) -> Value {
     json!({ "rows": rows.iter().map(Row::json).collect::<Vec<_>>() })
 }
 
-/// All of it for people.
+/// The report for people.
 pub(super) fn lines(rows: &[Row], paint: Paint) -> Vec<String> {
     let head = [
         "WORKLOAD",
@@ -32,10 +32,10 @@ pub(super) fn lines(rows: &[Row], paint: Paint) -> Vec<String> {
     cells.extend(rows.iter().map(line));
     let mut lines = aligned(&cells);
     lines[0] = paint.strong(&lines[0]);
-    let aims = aims(rows);
-    if !aims.is_empty() {
+    let targets = targets(rows);
+    if !targets.is_empty() {
         lines.push(String::new());
-        lines.extend(aligned(&aims.iter().map(Aim::line).collect::<Vec<_>>()));
+        lines.extend(aligned(&targets.iter().map(Target::line).collect::<Vec<_>>()));
     }
     lines
 }
@@ -68,43 +68,53 @@ fn whole(rate: f64) -> String {
     grouped(rate.round() as u64)
 }
 
-/// A figure that should not be above a limit, or below it.
-struct Aim {
+/// A figure that should stay below a limit, or above it.
+struct Target {
     what: String,
     limit: String,
-    seen: String,
+    measured: String,
     reached: bool,
 }
 
-impl Aim {
-    fn at_most(what: String, seen: f64, limit: f64) -> Self {
+impl Target {
+    fn at_most(what: String, measured: f64, limit: f64) -> Self {
         let limit_text = format!("at most {limit}");
-        Self { what, limit: limit_text, seen: format!("{seen:.2}"), reached: seen <= limit }
+        Self {
+            what,
+            limit: limit_text,
+            measured: format!("{measured:.2}"),
+            reached: measured <= limit,
+        }
     }
 
-    fn at_least(what: String, seen: f64, limit: f64) -> Self {
+    fn at_least(what: String, measured: f64, limit: f64) -> Self {
         let limit_text = format!("at least {limit}");
         let digits = if limit < 10.0 { 3 } else { 0 };
-        Self { what, limit: limit_text, seen: format!("{seen:.digits$}"), reached: seen >= limit }
+        Self {
+            what,
+            limit: limit_text,
+            measured: format!("{measured:.digits$}"),
+            reached: measured >= limit,
+        }
     }
 
     fn line(&self) -> Vec<String> {
         let verdict = if self.reached { "reached" } else { "not reached" };
-        vec![self.what.clone(), self.limit.clone(), self.seen.clone(), verdict.to_owned()]
+        vec![self.what.clone(), self.limit.clone(), self.measured.clone(), verdict.to_owned()]
     }
 }
 
-/// What is aimed at, as far as it was measured.
-fn aims(rows: &[Row]) -> Vec<Aim> {
-    let mut aims = Vec::new();
+/// The targets that were measured.
+fn targets(rows: &[Row]) -> Vec<Target> {
+    let mut targets = Vec::new();
     for row in rows {
         let what = |figure: &str| {
             let callers =
                 if row.callers > 1 { format!(", {}", row.callers) } else { String::new() };
             format!("{figure}: {}{callers}, {} sites, {}", row.workload, row.sites, row.via)
         };
-        let mut most = |figure: &str, seen: Option<f64>, limit: f64| {
-            aims.extend(seen.map(|seen| Aim::at_most(what(figure), seen, limit)));
+        let mut most = |figure: &str, measured: Option<f64>, limit: f64| {
+            targets.extend(measured.map(|measured| Target::at_most(what(figure), measured, limit)));
         };
         match (row.workload, row.callers, row.via) {
             ("uncontended", _, "embedded") => {
@@ -116,8 +126,8 @@ fn aims(rows: &[Row]) -> Vec<Aim> {
             }
             ("hand-over", 32, "embedded") => {
                 most("times the raw round trip", row.ratio_to_raw, 1.2);
-                let fair = row.jain.map(|jain| Aim::at_least(what("Jain's index"), jain, 0.99));
-                aims.extend(fair);
+                let fair = row.jain.map(|jain| Target::at_least(what("Jain's index"), jain, 0.99));
+                targets.extend(fair);
             }
             ("hand-over, kept 10 ms", _, "embedded") => {
                 most("times the raw round trip", row.ratio_to_raw, 2.5);
@@ -125,16 +135,18 @@ fn aims(rows: &[Row]) -> Vec<Aim> {
             ("independent names", 64, "embedded") if row.sites == 3 => {
                 most("CPU us per pair", row.cpu_us_per_pair, 90.0);
                 let fast = row.pairs_per_s;
-                aims.extend(fast.map(|rate| Aim::at_least(what("pairs a second"), rate, 20_000.0)));
+                targets.extend(
+                    fast.map(|rate| Target::at_least(what("pairs a second"), rate, 20_000.0)),
+                );
             }
             ("idle", _, "embedded") => most("% of a processor", row.cpu_percent, 1.0),
             _ => {}
         }
     }
-    aims
+    targets
 }
 
-/// How many raw round trips a caller over the socket waits longer than one in the site.
+/// How much longer a caller over a socket waits than an embedded one, in raw round trips.
 fn added(rows: &[Row], socket: &Row) -> Option<f64> {
     let find = |workload: &str, via: &str| {
         let mut same = rows.iter().filter(|row| row.sites == socket.sites);

@@ -1,9 +1,9 @@
-//! What is measured of one workload.
+//! The figures of one workload.
 
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
-use super::order::Turn;
+use super::messages::Sample;
 
 /// One line of the table.
 #[derive(Clone, Debug, Default)]
@@ -16,24 +16,24 @@ pub(super) struct Row {
     pub(super) p99_us: Option<f64>,
     pub(super) pairs_per_s: Option<f64>,
     pub(super) cpu_us_per_pair: Option<f64>,
-    /// How many messages sites sent each other.
+    /// Protocol messages between sites.
     pub(super) messages_per_pair: Option<f64>,
     pub(super) jain: Option<f64>,
     pub(super) ratio_to_raw: Option<f64>,
-    /// The median in lease times, where the lease is what takes the time.
+    /// The median as a multiple of the lease, if the lease determines it.
     pub(super) leases: Option<f64>,
-    /// What all processes took of one processor, where nothing is asked of them.
+    /// The CPU time of all idle processes, as a share of one processor.
     pub(super) cpu_percent: Option<f64>,
 }
 
 impl Row {
-    /// Notes the times of something, in nanoseconds.
+    /// Sets the quantiles from times in nanoseconds.
     pub(super) fn set_times(&mut self, times: &[u64]) {
         let quantiles = quantiles(times);
         (self.p50_us, self.p99_us) = (quantiles.map(|q| q.0), quantiles.map(|q| q.1));
     }
 
-    /// Notes how the median compares with the raw one.
+    /// Sets the ratio of the median to the raw one.
     pub(super) fn compare(&mut self, raw_us: Option<f64>) {
         self.ratio_to_raw = self.p50_us.zip(raw_us).map(|(own, raw)| own / raw);
     }
@@ -72,17 +72,17 @@ pub(super) fn quantiles(times: &[u64]) -> Option<(f64, f64)> {
     (!histogram.is_empty()).then(|| (at(0.5), at(0.99)))
 }
 
-/// Jain's index of fairness: 1 if all have the same share, 1/n if one has it all.
+/// Jain's fairness index: 1 if all shares are equal, 1/n if one of n gets everything.
 pub(super) fn jain(shares: &[usize]) -> Option<f64> {
     let total: f64 = shares.iter().map(|&share| share as f64).sum();
     let squares: f64 = shares.iter().map(|&share| (share as f64).powi(2)).sum();
     (squares > 0.0).then(|| total * total / (shares.len() as f64 * squares))
 }
 
-/// How long the lock was nobody's between one holder and the next, who had been waiting for it.
-pub(super) fn hand_overs(mut turns: Vec<Turn>) -> Vec<u64> {
-    turns.sort_by_key(|turn| turn.fence);
-    let pairs = turns.windows(2).map(|pair| (pair[0], pair[1]));
+/// The times between a release and the next grant, if its caller was already waiting.
+pub(super) fn hand_overs(mut samples: Vec<Sample>) -> Vec<u64> {
+    samples.sort_by_key(|sample| sample.fence);
+    let pairs = samples.windows(2).map(|pair| (pair[0], pair[1]));
     let waited = pairs.filter(|(before, next)| next.asked < before.released);
     waited.map(|(before, next)| next.granted.saturating_sub(before.released)).collect()
 }
@@ -107,9 +107,9 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_over_is_to_somebody_who_waited() {
-        let turn = |fence, asked, granted, released| Turn { fence, asked, granted, released };
-        let turns = vec![turn(3, 40, 50, 60), turn(1, 0, 5, 10), turn(2, 2, 13, 20)];
-        assert_eq!(hand_overs(turns), [3], "the third had not asked when the second left");
+    fn only_grants_to_waiters_are_hand_overs() {
+        let sample = |fence, asked, granted, released| Sample { fence, asked, granted, released };
+        let samples = vec![sample(3, 40, 50, 60), sample(1, 0, 5, 10), sample(2, 2, 13, 20)];
+        assert_eq!(hand_overs(samples), [3], "the third had not asked when the second left");
     }
 }

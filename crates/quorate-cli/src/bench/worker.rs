@@ -1,4 +1,4 @@
-//! One of the processes that are measured: a site with its callers, or callers of a site elsewhere.
+//! A worker process: a site with its callers, or callers of a site in another process.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,34 +12,36 @@ use nix::unistd::Pid;
 use quorate::{Cluster, Guard, Options, SiteConfig, TlsConfig};
 use quorate_net::clock;
 use quorate_net::tls::Tls;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::order::{Claimed, Load, Order, Pauses, Report, Seen, SitePlan, Turn};
+use super::messages::{
+    ClaimTarget, Load, LoadResult, Pauses, Sample, SiteSettings, WorkerCommand, WorkerReport,
+};
 use super::raw;
 use crate::run::block_on;
 
-/// How the bench starts its processes.
+/// The name of the hidden subcommand that starts a worker.
 pub(crate) const WORKER: &str = "bench-worker";
 
-/// Does what the bench says on standard input
+/// Carry out the benchmark's commands from standard input
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Worker {
-    /// The processor it keeps to
+    /// The processor to run on
     #[arg(long)]
     processor: Option<usize>,
-    /// The folder of the certificates, if the cluster speaks TLS
+    /// The directory of the certificates, if the cluster uses TLS
     #[arg(long, requires = "owner")]
     certs: Option<PathBuf>,
-    /// Whose certificate is ours
+    /// The owner of this process's certificate
     #[arg(long)]
     owner: Option<String>,
 }
 
-/// A worker's place in the cluster.
-struct Desk {
+/// A worker's connection to the cluster, and the lock it holds.
+struct WorkerState {
     tls: Option<TlsConfig>,
     raw_tls: Option<Tls>,
     cluster: Option<Cluster>,
@@ -47,24 +49,25 @@ struct Desk {
 }
 
 impl Worker {
-    /// Works until standard input ends.
+    /// Carries out commands until standard input ends.
     pub(crate) fn run(&self) -> Answer {
         if let Some(processor) = self.processor {
-            keep_to(processor).map_err(Failure::service)?;
+            pin_to(processor).map_err(Failure::service)?;
         }
         let tls = self.certificates();
         let raw_tls = tls.as_ref().map(Tls::read).transpose().map_err(Failure::service)?;
         let echo = raw::start_echo(raw_tls.clone()).map_err(Failure::service)?;
-        say_report(&Report::Hello(echo))?;
+        send_report(&WorkerReport::Hello(echo))?;
         block_on(async {
-            let mut desk = Desk { tls, raw_tls, cluster: None, held: None };
+            let mut state = WorkerState { tls, raw_tls, cluster: None, held: None };
             let mut lines = BufReader::new(tokio::io::stdin()).lines();
             while let Some(line) = lines.next_line().await.map_err(Failure::service)? {
-                let order = serde_json::from_str(&line).map_err(Failure::of)?;
-                let report = desk.follow(order).await;
-                let report = report.unwrap_or_else(|error| Report::Failed(error.to_string()));
-                // Whoever reads it may wait for others first, and they for the site in this thread.
-                let said = tokio::task::spawn_blocking(move || say_report(&report)).await;
+                let command = serde_json::from_str(&line).map_err(Failure::of)?;
+                let report = state.execute(command).await;
+                let report = report.unwrap_or_else(|error| WorkerReport::Failed(error.to_string()));
+                // Writing may block until other workers have reported, and those may wait for the
+                // site in this thread: so it must not block this thread.
+                let said = tokio::task::spawn_blocking(move || send_report(&report)).await;
                 said.map_err(Failure::service)??;
             }
             Ok(Verdict::Clean)
@@ -81,45 +84,49 @@ impl Worker {
     }
 }
 
-/// Has this process run on one processor only.
-fn keep_to(processor: usize) -> nix::Result<()> {
+/// Pins this process to one processor.
+fn pin_to(processor: usize) -> nix::Result<()> {
     let mut set = CpuSet::new();
     set.set(processor)?;
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
-fn say_report(report: &Report) -> Result<(), Failure> {
+fn send_report(report: &WorkerReport) -> Result<(), Failure> {
     let line = serde_json::to_string(report).expect("a report can be written");
-    say(&(line + "\n"))
+    print(&(line + "\n"))
 }
 
-impl Desk {
-    async fn follow(&mut self, order: Order) -> Result<Report, quorate::Error> {
-        match order {
-            Order::Site(plan) => self.cluster = Some(start(plan, self.tls.clone())?),
-            Order::Connect(address) => {
-                let mut options = Options::new([address]).patience(Duration::from_secs(10));
+impl WorkerState {
+    async fn execute(&mut self, command: WorkerCommand) -> Result<WorkerReport, quorate::Error> {
+        match command {
+            WorkerCommand::Site(settings) => {
+                self.cluster = Some(start(settings, self.tls.clone())?)
+            }
+            WorkerCommand::Connect(address) => {
+                let mut options = Options::new([address]).timeout(Duration::from_secs(10));
                 if let Some(tls) = &self.tls {
                     options = options.tls(tls.clone());
                 }
                 self.cluster = Some(options.connect().await?);
             }
-            Order::Raw { echoes, until } => {
+            WorkerCommand::Raw { echoes, until } => {
                 let tls = self.raw_tls.clone();
-                let rounds = move || raw::rounds(&echoes, tls.as_ref(), until);
+                let rounds = move || raw::round_trips(&echoes, tls.as_ref(), until);
                 let rounds = tokio::task::spawn_blocking(rounds);
                 let rounds = rounds.await.map_err(io::Error::from).and_then(|rounds| rounds);
-                let failed = |error: io::Error| Report::Failed(format!("echoes: {error}"));
-                return Ok(rounds.map_or_else(failed, Report::Raw));
+                let failed = |error: io::Error| WorkerReport::Failed(format!("echoes: {error}"));
+                return Ok(rounds.map_or_else(failed, WorkerReport::Raw));
             }
-            Order::Load(load) => return Ok(Report::Load(drive(self.cluster()?, load).await?)),
-            Order::Hold(name) => {
+            WorkerCommand::Load(load) => {
+                return Ok(WorkerReport::Load(run_load(self.cluster()?, load).await?));
+            }
+            WorkerCommand::Hold(name) => {
                 self.held = Some(self.cluster()?.mutex(&name)?.lock().await?);
-                return Ok(Report::Held(clock::now().0));
+                return Ok(WorkerReport::Held(clock::now().0));
             }
-            Order::Release => self.held = None,
+            WorkerCommand::Release => self.held = None,
         }
-        Ok(Report::Done)
+        Ok(WorkerReport::Done)
     }
 
     fn cluster(&self) -> Result<&Cluster, quorate::Error> {
@@ -128,95 +135,96 @@ impl Desk {
     }
 }
 
-fn start(plan: SitePlan, tls: Option<TlsConfig>) -> Result<Cluster, quorate::Error> {
+fn start(settings: SiteSettings, tls: Option<TlsConfig>) -> Result<Cluster, quorate::Error> {
     let config = SiteConfig {
         tls,
-        lease_ms: plan.lease_ms,
-        ..SiteConfig::new("bench", plan.site, &plan.sites, plan.data)
+        lease_ms: settings.lease_ms,
+        ..SiteConfig::new("bench", settings.site, &settings.sites, settings.data)
     };
-    if plan.apart { Cluster::embedded(&config) } else { Cluster::embedded_here(&config) }
+    if settings.own_thread { Cluster::embedded(&config) } else { Cluster::embedded_here(&config) }
 }
 
-/// Lets the callers run, and counts what the process takes while it is measured.
-async fn drive(cluster: &Cluster, load: Load) -> Result<Seen, quorate::Error> {
+/// Runs the callers, and counts CPU time and messages while they are measured.
+async fn run_load(cluster: &Cluster, load: Load) -> Result<LoadResult, quorate::Error> {
     let mut callers = JoinSet::new();
     for claim in &load.claims {
-        let thing = match claim {
-            Claimed::Mutex(name) => Thing::Mutex(cluster.mutex(name)?),
-            Claimed::Units(name, count, of) => Thing::Pool(cluster.pool(name, *of)?, *count),
-            Claimed::Group(name, group) => Thing::Group(cluster.group(name)?, group.clone()),
-            Claimed::Token(name, group) => {
-                Thing::Group(cluster.group(name)?.via_token(), group.clone())
+        let lock = match claim {
+            ClaimTarget::Mutex(name) => Lock::Mutex(cluster.mutex(name)?),
+            ClaimTarget::Units(name, count, of) => Lock::Pool(cluster.pool(name, *of)?, *count),
+            ClaimTarget::Group(name, group) => Lock::Group(cluster.group(name)?, group.clone()),
+            ClaimTarget::Token(name, group) => {
+                Lock::Group(cluster.group(name)?.via_token(), group.clone())
             }
         };
-        callers.spawn(call(thing, load.keep_us, load.pauses.clone(), load.to));
+        callers.spawn(run_caller(lock, load.hold_us, load.pauses.clone(), load.to));
     }
     sleep_until(load.from).await;
     let messages = || cluster.messages_sent().unwrap_or_default();
     let before = (cpu(), messages());
     sleep_until(load.to).await;
     let (cpu, messages) = (cpu().saturating_sub(before.0), messages() - before.1);
-    let mut seen = Seen { turns: Vec::new(), cpu, messages };
-    for turns in callers.join_all().await {
-        seen.turns.extend(turns?.into_iter().filter(|turn| turn.asked >= load.from));
+    let mut result = LoadResult { samples: Vec::new(), cpu, messages };
+    for samples in callers.join_all().await {
+        result.samples.extend(samples?.into_iter().filter(|sample| sample.asked >= load.from));
     }
-    Ok(seen)
+    Ok(result)
 }
 
-/// What a caller claims.
-enum Thing {
+/// The lock that a caller claims.
+enum Lock {
     Mutex(quorate::Mutex),
-    /// So many units of a pool.
+    /// A number of units of a pool.
     Pool(quorate::Pool, u32),
-    /// Together with others of this group.
+    /// With this group.
     Group(quorate::GroupLock, String),
 }
 
-impl Thing {
+impl Lock {
     async fn acquire(&self) -> Result<Guard, quorate::Error> {
         match self {
-            Thing::Mutex(mutex) => mutex.lock().await,
-            Thing::Pool(pool, count) => Ok(pool.acquire(*count).await?.into()),
-            Thing::Group(lock, group) => Ok(lock.enter(group).await?.into()),
+            Lock::Mutex(mutex) => mutex.lock().await,
+            Lock::Pool(pool, count) => Ok(pool.acquire(*count).await?.into()),
+            Lock::Group(lock, group) => Ok(lock.enter(group).await?.into()),
         }
     }
 }
 
-/// One caller: in, out, and again.
-async fn call(
-    thing: Thing,
-    keep_us: u64,
+/// Runs one caller, which acquires and releases the lock until `to`.
+async fn run_caller(
+    lock: Lock,
+    hold_us: u64,
     mut pauses: Option<Pauses>,
     to: u64,
-) -> Result<Vec<Turn>, quorate::Error> {
-    let mut turns = Vec::new();
+) -> Result<Vec<Sample>, quorate::Error> {
+    let mut samples = Vec::new();
     loop {
         let asked = clock::now().0;
         if asked >= to {
-            return Ok(turns);
+            return Ok(samples);
         }
-        let guard = thing.acquire().await?;
+        let guard = lock.acquire().await?;
         let granted = clock::now().0;
-        if keep_us > 0 {
-            sleep(Duration::from_micros(keep_us)).await;
+        if hold_us > 0 {
+            sleep(Duration::from_micros(hold_us)).await;
         }
         let (fence, released) = (guard.fence().0, clock::now().0);
         drop(guard);
-        turns.push(Turn { fence, asked, granted, released });
+        samples.push(Sample { fence, asked, granted, released });
         if let Some(pause) = pauses.as_mut().and_then(Pauses::next) {
             sleep(pause).await;
         }
     }
 }
 
-/// In a thread of its own: a runtime that has a timer set waits in a slower way.
+/// Sleeps in a separate thread: a runtime with a timer set waits in a slower way.
+#[expect(clippy::disallowed_methods, reason = "no timer of the runtime may be set")]
 async fn sleep_until(when: u64) {
     let time = Duration::from_nanos(when.saturating_sub(clock::now().0));
     let slept = tokio::task::spawn_blocking(move || thread::sleep(time));
     slept.await.expect("it only sleeps");
 }
 
-/// What this process has taken of the processors, in nanoseconds.
+/// The CPU time of this process, in nanoseconds.
 fn cpu() -> u64 {
     let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from);
     u64::try_from(time.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)

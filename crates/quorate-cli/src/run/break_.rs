@@ -1,4 +1,4 @@
-//! `quorate break`: ends a grant whose holder does not release it.
+//! `quorate break`: revokes a grant whose holder does not release it.
 
 use std::time::Duration;
 
@@ -7,28 +7,29 @@ use quorate::{Cluster, Fence, Name};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::seen::{Seen, silent_line};
+use super::lock_status::{LockStatus, silent_line};
 use super::{Connect, block_on};
-use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 
-/// How often the sites are asked what has become of it.
-const PERIOD: Duration = Duration::from_millis(100);
+/// How often the sites are asked whether the grant is over.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Ends a grant whose holder does not release it
+/// Revoke a grant whose holder does not release it
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate break deploy --fence 7 --reason 'build 12 hangs'\n\n\
-    The holder is told, and the lock is free when it has left or its time is up: up to a lease \
-    later. Exit status: 0 the grant is over, 1 it is not, or there is none with this fence.")]
+    The holder is notified. The lock is free when the holder has left or its grant has expired, at \
+    most a lease later.\n\n\
+    Exit status: 0 if the grant is over; 1 if it is not, or if no grant has this fence.")]
 pub(crate) struct Break {
-    /// The lock
+    /// The name of the lock
     name: Name,
-    /// The fence of the grant, as `quorate show` tells it: no other grant is ended
+    /// The fence of the grant, from `quorate show`; no other grant is revoked
     #[arg(long)]
     fence: u64,
-    /// Why; the holder and the log are told
+    /// The reason, for the holder and the log
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Answers as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -36,17 +37,17 @@ pub(crate) struct Break {
 }
 
 impl Break {
-    /// Breaks the grant, and waits for its end.
+    /// Revokes the grant, and waits for its end.
     pub(crate) fn run(&self) -> Answer {
         block_on(async {
             let cluster = self.connect.cluster().await?;
-            let seen = Seen::of(&cluster, &self.name).await;
-            if !self.is_held(&seen) {
+            let status = LockStatus::of(&cluster, &self.name).await;
+            if !self.is_held(&status) {
                 let hidden =
-                    silent_line(&seen.silent).map_or_else(String::new, |it| format!("; {it}"));
+                    silent_line(&status.silent).map_or_else(String::new, |it| format!("; {it}"));
                 let (name, fence) = (&self.name, self.fence);
-                let why = format!("{name} has no grant with fence {fence}: {}", seen.sentence());
-                self.say("no such grant", &(why + &hidden))?;
+                let why = format!("{name} has no grant with fence {fence}: {}", status.sentence());
+                self.print_outcome("no such grant", &(why + &hidden))?;
                 return Ok(Verdict::Broken);
             }
             cluster.break_grant(self.name.clone(), Fence(self.fence), &self.reason);
@@ -58,33 +59,33 @@ impl Break {
         let (name, fence) = (&self.name, self.fence);
         let end = Instant::now() + cluster.lease().mul_f64(1.5);
         while Instant::now() < end {
-            let seen = Seen::of(cluster, name).await;
-            if !self.is_held(&seen) {
-                let next = seen.sentence();
-                self.say(
+            let status = LockStatus::of(cluster, name).await;
+            if !self.is_held(&status) {
+                let next = status.sentence();
+                self.print_outcome(
                     "over",
                     &format!("the grant of {name} with fence {fence} is over: {next}"),
                 )?;
                 return Ok(Verdict::Clean);
             }
-            sleep(PERIOD).await;
+            sleep(POLL_INTERVAL).await;
         }
         let time = humantime::format_duration(cluster.lease().mul_f64(1.5));
         let why = format!("{name} is still held with fence {fence} after {time}; try again");
-        self.say("held", &why)?;
+        self.print_outcome("held", &why)?;
         Ok(Verdict::Broken)
     }
 
-    fn is_held(&self, seen: &Seen) -> bool {
-        seen.holders().any(|(_, call)| call.fence == Some(Fence(self.fence)))
+    fn is_held(&self, status: &LockStatus) -> bool {
+        status.holders().any(|(_, call)| call.fence == Some(Fence(self.fence)))
     }
 
-    fn say(&self, outcome: &str, words: &str) -> Result<(), Failure> {
+    fn print_outcome(&self, outcome: &str, text: &str) -> Result<(), Failure> {
         if !self.json {
-            return say_lines(&[words.to_owned()]);
+            return print_lines(&[text.to_owned()]);
         }
         let name = self.name.as_str();
-        let line = json!({ "name": name, "fence": self.fence, "outcome": outcome, "text": words });
-        say_lines(&[line.to_string()])
+        let line = json!({ "name": name, "fence": self.fence, "outcome": outcome, "text": text });
+        print_lines(&[line.to_string()])
     }
 }

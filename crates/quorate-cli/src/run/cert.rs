@@ -4,21 +4,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quorate_server::certificates::make_certificates;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 
-/// Makes certificates for a cluster that speaks TLS
+/// Create certificates for a cluster that uses TLS
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate cert certs --sites 3")]
 pub(crate) struct Cert {
-    /// The folder they are written to; files that are there are left alone
+    /// The directory to write them to; existing files are not overwritten
+    #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// How many sites the cluster has
+    /// The number of sites of the cluster
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     sites: u16,
 }
 
 impl Cert {
-    /// Makes them, and says what goes where.
+    /// Writes the certificates, and prints which process needs which.
     pub(crate) fn run(&self) -> Answer {
         let files =
             make_certificates(&self.folder, usize::from(self.sites)).map_err(Failure::of)?;
@@ -27,18 +28,18 @@ impl Cert {
         lines.extend(files.iter().map(|file| format!("  {file}")));
         lines.extend([
             String::new(),
-            "Each site gets ca.pem and its own two files, named in its site.toml:".into(),
+            "Each site needs ca.pem and its own two files, named in its site.toml:".into(),
             "  [tls]".into(),
             "  ca = \"ca.pem\"".into(),
             "  cert = \"site-1.pem\"".into(),
             "  key = \"site-1.key\"".into(),
-            "Each client gets ca.pem and the two of the client:".into(),
+            "Each client needs ca.pem and the two files of the client:".into(),
             "  quorate sites --ca ca.pem --cert client.pem --key client.key --connect HOST:7420"
                 .into(),
-            "The key of the authority was not kept: for another site, make all of them anew."
+            "The authority's private key was not kept: to add a site, create all of them again."
                 .into(),
         ]);
-        say_lines(&lines)?;
+        print_lines(&lines)?;
         Ok(Verdict::Clean)
     }
 }

@@ -10,58 +10,58 @@ use serde_json::{Value, json};
 use super::lock::Lock;
 use super::signals::Signals;
 use super::{Connect, block_on};
-use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 
-const CAMPAIGN: &str = "\
+const CAMPAIGN_HELP: &str = "\
 Examples:
   quorate elect campaign scheduler 10.0.0.7:9000 -- ./scheduler
   quorate elect campaign scheduler \"$(hostname)\" --wait 30s -- ./scheduler
 
-The command runs while we lead, as with `quorate lock`: it gets SIGTERM if the lead is lost, and
-SIGKILL before another can lead; QUORATE_FENCE grows with every leader. Without a command we lead
-until standard input ends or a signal comes. Whoever ends, resigns.
+The command runs while this process leads, as with `quorate lock`: it gets SIGTERM if leadership is
+lost, and SIGKILL before another can lead. QUORATE_FENCE grows with every leader. Without a command,
+this process leads until standard input ends or a signal arrives. When it ends, it resigns.
 
-Exit status: as that of `quorate lock`.";
+Exit status: the same as for `quorate lock`.";
 
-/// Elect a leader, or show who leads
+/// Elect a leader, or show the current one
 #[derive(Debug, Subcommand)]
 pub(crate) enum Elect {
     Campaign(Campaign),
-    /// Show who leads
-    Leader(Ask),
-    /// Show who leads, and go on with a line whenever that changes
-    Observe(Ask),
+    /// Show the current leader
+    Leader(ElectionQuery),
+    /// Show the current leader, then print a line on every change
+    Observe(ElectionQuery),
 }
 
-/// Run a command while we lead
+/// Run a command while this process leads
 #[derive(Args, Debug)]
-#[command(after_help = CAMPAIGN)]
+#[command(after_help = CAMPAIGN_HELP)]
 #[command(override_usage = "quorate elect campaign [OPTIONS] NAME VALUE [-- CMD ARGS...]")]
 pub(crate) struct Campaign {
-    /// The election: 1 to 256 bytes without control characters
+    /// The name of the election: 1 to 256 bytes without control characters
     name: Name,
-    /// What others can read of the leader, such as its address: 1024 bytes at most
+    /// The leader's value that others can read, such as its address: at most 1024 bytes
     #[arg(value_parser = parse_value)]
     value: String,
-    /// Wait so long at most, as in 30s, 500ms, 10m; without it, for ever
+    /// Wait at most this long, such as 30s, 500ms or 10m; by default, wait forever
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     wait: Option<Duration>,
-    /// The command, and what it is given
+    /// The command to run, and its arguments
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
     #[command(flatten)]
     connect: Connect,
 }
 
-/// Which election is asked about.
+/// A question about an election.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  quorate elect leader scheduler\n  \
     quorate elect observe scheduler\n\n\
-    Exit status: 1 if nobody leads, 125 if too few sites answer to tell.")]
-pub(crate) struct Ask {
-    /// The election
+    Exit status: 0 if somebody leads, 1 if nobody does, 125 if too few sites answer to know.")]
+pub(crate) struct ElectionQuery {
+    /// The name of the election
     name: Name,
-    /// Write each answer as a JSON object
+    /// Print each answer as a JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -72,8 +72,8 @@ impl Elect {
     pub(crate) fn run(self) -> Answer {
         match self {
             Elect::Campaign(campaign) => campaign.run(),
-            Elect::Leader(ask) => ask.show(),
-            Elect::Observe(ask) => ask.observe(),
+            Elect::Leader(query) => query.show(),
+            Elect::Observe(query) => query.observe(),
         }
     }
 }
@@ -85,7 +85,7 @@ impl Campaign {
     }
 }
 
-impl Ask {
+impl ElectionQuery {
     fn election(&self, cluster: &Cluster) -> Result<Election, Failure> {
         cluster.election(self.name.as_str()).map_err(Failure::of)
     }
@@ -95,7 +95,7 @@ impl Ask {
             let cluster = self.connect.cluster().await?;
             let leader = self.election(&cluster)?.leader().await;
             let leader = leader.map_err(|error| Failure::Service(error.to_string()))?;
-            say_lines(&[self.line(leader.as_ref())])?;
+            print_lines(&[self.line(leader.as_ref())])?;
             Ok(if leader.is_some() { Verdict::Clean } else { Verdict::Exit(1) })
         })
     }
@@ -108,7 +108,7 @@ impl Ask {
             loop {
                 tokio::select! {
                     _ = signals.next() => return Ok(Verdict::Clean),
-                    leader = observer.next() => say_lines(&[self.line(leader.as_ref())])?,
+                    leader = observer.next() => print_lines(&[self.line(leader.as_ref())])?,
                 }
             }
         })
@@ -116,31 +116,31 @@ impl Ask {
 
     fn line(&self, leader: Option<&Leader>) -> String {
         match leader {
-            _ if self.json => in_json(leader).to_string(),
+            _ if self.json => leader_json(leader).to_string(),
             None => format!("nobody leads {}", self.name),
             Some(leader) => format!(
                 "{} leads {}: {} on {}, pid {}, fence {}",
                 leader.value(),
                 self.name,
-                leader.card.owner,
-                leader.card.host,
-                leader.card.pid,
+                leader.claimant.owner,
+                leader.claimant.host,
+                leader.claimant.pid,
                 leader.fence
             ),
         }
     }
 }
 
-fn in_json(leader: Option<&Leader>) -> Value {
+fn leader_json(leader: Option<&Leader>) -> Value {
     let Some(leader) = leader else { return json!({ "leader": null }) };
-    let (card, fence) = (&leader.card, leader.fence.0);
+    let (claimant, fence) = (&leader.claimant, leader.fence.0);
     json!({
         "leader": {
             "value": leader.value(),
             "fence": fence,
-            "owner": &*card.owner,
-            "host": &*card.host,
-            "pid": card.pid,
+            "owner": &*claimant.owner,
+            "host": &*claimant.host,
+            "pid": claimant.pid,
             "site": leader.site.index() + 1,
         }
     })
@@ -149,6 +149,6 @@ fn in_json(leader: Option<&Leader>) -> Value {
 fn parse_value(text: &str) -> Result<String, String> {
     match text.len() {
         0..=Election::VALUE_MAX => Ok(text.to_owned()),
-        bytes => Err(format!("{bytes} bytes are too long; take {} at most", Election::VALUE_MAX)),
+        bytes => Err(format!("it has {bytes} bytes; at most {} fit", Election::VALUE_MAX)),
     }
 }

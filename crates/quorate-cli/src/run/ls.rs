@@ -3,75 +3,76 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use quorate::{Answer as Said, Cluster, Kind, Name, Question, ResourceView, SiteId};
+use quorate::{Answer as SiteAnswer, Cluster, Details, Name, Question, ResourceView, SiteId};
 use serde_json::json;
 
-use super::seen::{Seen, group_of, share, silent, silent_line, site_numbers};
-use super::{ANSWERS, Connect, block_on};
-use quorate_terminal::answer::{Answer, Verdict, say_lines};
-use quorate_terminal::figures::{counted, span};
+use super::lock_status::{LockStatus, details, share, silent, silent_line, site_numbers};
+use super::{ANSWER_TIMEOUT, Connect, block_on};
+use quorate_terminal::answer::{Answer, Verdict, print_lines};
+use quorate_terminal::figures::{counted, short_duration};
 use quorate_terminal::paint::Paint;
 use quorate_terminal::table::{aligned, row};
 
-/// How many resources each site is asked for.
-const LISTED: u32 = 1000;
+/// The most locks each site lists.
+const LIST_LIMIT: u32 = 1000;
 
-/// Lists the locks that are held or waited for
+/// List the locks that are held or waited for
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate ls deploy/")]
 pub(crate) struct Ls {
-    /// Only names that begin like this
+    /// List only names with this prefix
     #[arg(default_value = "", hide_default_value = true)]
     prefix: String,
-    /// Answers as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     connect: Connect,
 }
 
-/// What all sites together listed.
-struct Listed {
-    seen: Vec<Seen>,
+/// The locks listed by all sites together.
+struct LockList {
+    locks: Vec<LockStatus>,
     silent: Vec<SiteId>,
-    /// How many callers' resources were left off, at the site that left off most.
+    /// The most locks that any one site left off its list.
     more: u32,
 }
 
 impl Ls {
-    /// Asks, and lists them.
+    /// Asks the sites, and prints the list.
     pub(crate) fn run(&self) -> Answer {
         block_on(async {
             let listed = self.ask(&self.connect.cluster().await?).await;
             let lines = if self.json { vec![listed.json()] } else { listed.lines(&self.prefix) };
-            say_lines(&lines)?;
+            print_lines(&lines)?;
             Ok(Verdict::Clean)
         })
     }
 
-    async fn ask(&self, cluster: &Cluster) -> Listed {
-        let gathered = cluster.ask(Question::List(self.prefix.clone(), LISTED), ANSWERS).await;
+    async fn ask(&self, cluster: &Cluster) -> LockList {
+        let gathered =
+            cluster.ask(Question::List(self.prefix.clone(), LIST_LIMIT), ANSWER_TIMEOUT).await;
         let silent = silent(cluster, &gathered);
         let mut names: BTreeMap<String, BTreeMap<SiteId, ResourceView>> = BTreeMap::new();
         let mut more = 0;
         for (site, answer) in gathered.answers {
-            let Said::Listed(views, left_off) = answer else { continue };
+            let SiteAnswer::Listed(views, left_off) = answer else { continue };
             more = more.max(left_off);
             for view in views {
                 names.entry(view.name.to_string()).or_default().insert(site, view);
             }
         }
-        let seen = |views: BTreeMap<SiteId, ResourceView>| {
+        let status = |views: BTreeMap<SiteId, ResourceView>| {
             let name: Name = views.values().next()?.name.clone();
-            Some(Seen { name, views, silent: Vec::new() })
+            Some(LockStatus { name, views, silent: Vec::new() })
         };
-        Listed { seen: names.into_values().filter_map(seen).collect(), silent, more }
+        LockList { locks: names.into_values().filter_map(status).collect(), silent, more }
     }
 }
 
-impl Listed {
+impl LockList {
     fn json(&self) -> String {
-        let locks: Vec<_> = self.seen.iter().map(Seen::json).collect();
+        let locks: Vec<_> = self.locks.iter().map(LockStatus::json).collect();
         json!({ "locks": locks, "more": self.more, "silent": site_numbers(&self.silent) })
             .to_string()
     }
@@ -79,12 +80,12 @@ impl Listed {
     fn lines(&self, prefix: &str) -> Vec<String> {
         let paint = Paint::for_stdout();
         let mut lines = Vec::new();
-        if self.seen.is_empty() {
+        if self.locks.is_empty() {
             let which = if prefix.is_empty() { "no lock is" } else { "no such lock is" };
             lines.push(format!("{which} held or waited for"));
         } else {
             let mut rows = vec![row(["NAME", "KIND", "HOLDER", "FOR", "FENCE", "WAITING"])];
-            rows.extend(self.seen.iter().map(lock_row));
+            rows.extend(self.locks.iter().map(lock_row));
             let mut table = aligned(&rows).into_iter();
             lines.extend(table.next().map(|head| paint.faint(&head)));
             lines.extend(table);
@@ -97,26 +98,28 @@ impl Listed {
     }
 }
 
-fn lock_row(seen: &Seen) -> Vec<String> {
-    let kind = seen.kind().map_or_else(String::new, ToString::to_string);
-    let mut cells = vec![seen.name.to_string(), kind];
-    match seen.holders().last() {
-        Some((_, call)) if seen.holders().count() > 1 => {
-            let mut holders = format!("{} holders", seen.holders().count());
-            match (seen.kind(), group_of(call)) {
-                (Some(Kind::Role), Some(group)) => holders = format!("{holders} in group {group}"),
-                (Some(Kind::Pool(_)), _) => {}
+fn lock_row(status: &LockStatus) -> Vec<String> {
+    let kind = status.kind().map_or_else(String::new, ToString::to_string);
+    let mut cells = vec![status.name.to_string(), kind];
+    match status.holders().last() {
+        Some((_, call)) if status.holders().count() > 1 => {
+            let mut holders = format!("{} holders", status.holders().count());
+            match details(call) {
+                Details { role: Some(_), group: Some(group), .. } => {
+                    holders = format!("{holders} in group {group}");
+                }
+                Details { units: Some(_), .. } => {}
                 _ => holders = format!("{holders} {}", share(call)),
             }
             cells.extend([holders, "-".into(), "-".into()]);
         }
         Some((_, call)) => cells.extend([
-            call.card.to_string(),
-            span(call.age),
+            call.claimant.to_string(),
+            short_duration(call.age),
             call.fence.map_or_else(String::new, |fence| fence.to_string()),
         ]),
         None => cells.extend(row(["-", "-", "-"])),
     }
-    cells.push(seen.waiting().len().to_string());
+    cells.push(status.waiting().len().to_string());
     cells
 }

@@ -1,12 +1,12 @@
-//! The commands that run a cluster, and those that use one.
+//! The commands that run a cluster or use one.
 
 pub(crate) mod break_;
 pub(crate) mod cert;
 pub(crate) mod elect;
 pub(crate) mod explain;
 pub(crate) mod lock;
+pub(crate) mod lock_status;
 pub(crate) mod ls;
-pub(crate) mod seen;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod signals;
@@ -22,25 +22,25 @@ use std::time::Duration;
 
 use clap::Args;
 use nix::unistd;
-use quorate::{Card, Cluster, Options, TlsConfig};
+use quorate::{Claimant, Cluster, Options, TlsConfig};
 
 use quorate_terminal::answer::{Answer, Failure};
 
-/// Where `quorate up` begins.
-pub(crate) const PORT: u16 = 7420;
+/// The port of the first site of `quorate up`.
+pub(crate) const FIRST_PORT: u16 = 7420;
 
-/// For how long a site may be away before a command that only asks gives up.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a command that only reads tries to connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long the sites have to answer a question.
-pub(crate) const ANSWERS: Duration = Duration::from_millis(1500);
+/// How long to wait for the sites' answers to a question.
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// Which cluster is meant.
+/// How to reach the cluster.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cluster")]
 pub(crate) struct Connect {
-    /// A site of the cluster, as host:port or the path of a Unix socket; more than one are tried in
-    /// turn
+    /// A comma-separated list of sites' addresses, tried in order: host:port or the path of a Unix
+    /// socket
     #[arg(
         long = "connect",
         value_name = "ADDR",
@@ -49,30 +49,30 @@ pub(crate) struct Connect {
         default_value = "127.0.0.1:7420"
     )]
     addresses: Vec<String>,
-    /// Our certificate, for a cluster that speaks TLS
+    /// The client's certificate, for a cluster that uses TLS
     #[arg(long, value_name = "FILE", env = "QUORATE_CERT", requires_all = ["key", "ca"])]
     cert: Option<PathBuf>,
-    /// The key of our certificate
+    /// The private key of the client's certificate
     #[arg(long, value_name = "FILE", env = "QUORATE_KEY", requires_all = ["cert", "ca"])]
     key: Option<PathBuf>,
-    /// The authority that signed the certificates of the cluster
+    /// The certificate of the authority that signed the cluster's certificates
     #[arg(long, value_name = "FILE", env = "QUORATE_CA", requires_all = ["cert", "key"])]
     ca: Option<PathBuf>,
 }
 
 impl Connect {
-    /// Connects, to ask something.
+    /// Connects to read something.
     pub(crate) async fn cluster(&self) -> Result<Cluster, Failure> {
-        self.cluster_as(own_card(None, ""), PATIENCE).await
+        self.cluster_as(own_claimant(None, ""), CONNECT_TIMEOUT).await
     }
 
-    /// Connects on behalf of `card`, and tries so long at most.
+    /// Connects on behalf of `claimant`, and fails after `timeout`.
     pub(crate) async fn cluster_as(
         &self,
-        card: Card,
-        patience: Duration,
+        claimant: Claimant,
+        timeout: Duration,
     ) -> Result<Cluster, Failure> {
-        let mut options = Options::new(self.addresses.clone()).card(card).patience(patience);
+        let mut options = Options::new(self.addresses.clone()).claimant(claimant).timeout(timeout);
         if let (Some(ca), Some(cert), Some(key)) = (&self.ca, &self.cert, &self.key) {
             options =
                 options.tls(TlsConfig { ca: ca.clone(), cert: cert.clone(), key: key.clone() });
@@ -88,12 +88,12 @@ impl Connect {
     }
 }
 
-/// Who we are: all of it is shown to people, none of it is relied on.
-pub(crate) fn own_card(owner: Option<&str>, purpose: &str) -> Card {
+/// A description of this process, for people only: nothing depends on it.
+pub(crate) fn own_claimant(owner: Option<&str>, purpose: &str) -> Claimant {
     let user = || env::var("USER").ok().filter(|user| !user.is_empty());
     let owner = owner.map(str::to_owned).or_else(user);
     let host = unistd::gethostname().ok().and_then(|host| host.into_string().ok());
-    Card {
+    Claimant {
         owner: owner.unwrap_or_else(|| format!("uid {}", unistd::getuid())).into(),
         host: host.unwrap_or_default().into(),
         pid: process::id(),
@@ -101,7 +101,7 @@ pub(crate) fn own_card(owner: Option<&str>, purpose: &str) -> Card {
     }
 }
 
-/// Does `work` in a runtime of this thread; what still waits for input then is left behind.
+/// Runs `work` in a current-thread runtime. Tasks that still wait for input at its end are dropped.
 pub(crate) fn block_on(work: impl Future<Output = Answer>) -> Answer {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::service)?;

@@ -11,31 +11,31 @@ use tracing_subscriber::filter::LevelFilter;
 
 use super::block_on;
 use super::signals::Signals;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 
-/// Runs one site of a cluster
+/// Run one site of a cluster
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate serve --config /etc/quorate/site.toml\n\n\
-    SIGTERM and Ctrl-C stop it; the environment variable QUORATE_LOG sets what is logged \
-    (off, error, warn, info, debug, trace).")]
+    SIGTERM, SIGHUP and Ctrl-C stop it. The environment variable QUORATE_LOG sets the log level: \
+    off, error, warn, info (the default), debug or trace.")]
 pub(crate) struct Serve {
-    /// The configuration; docs/operating.md has an example
+    /// The configuration file; docs/operating.md has an example
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Reads and checks the configuration, and runs nothing
+    /// Check the configuration and exit
     #[arg(long)]
     check: bool,
-    /// How the log is written, to standard error
-    #[arg(long, value_name = "FORM", default_value = "text")]
-    log: Log,
+    /// The format of the log on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log: LogFormat,
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Log {
-    /// For people.
+enum LogFormat {
+    /// Lines for people
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line
     Json,
 }
 
@@ -49,7 +49,7 @@ impl Serve {
             let path = self.config.display();
             let (site, cluster) = (config.site, &config.cluster);
             let about = format!("site {site} of {sites}, cluster {cluster}, {}", quorums.name());
-            say_lines(&[format!("{path} is fine: {about}, lease {} ms", config.lease_ms)])?;
+            print_lines(&[format!("{path} is fine: {about}, lease {} ms", config.lease_ms)])?;
             return Ok(Verdict::Clean);
         }
         self.log(level(env::var_os("QUORATE_LOG"))?);
@@ -76,13 +76,13 @@ impl Serve {
         let log = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr);
         let log = log.with_target(false).with_ansi(io::stderr().is_terminal());
         match self.log {
-            Log::Text => log.init(),
-            Log::Json => log.json().flatten_event(true).init(),
+            LogFormat::Text => log.init(),
+            LogFormat::Json => log.json().flatten_event(true).init(),
         }
     }
 }
 
-/// The level that the value of `QUORATE_LOG` names: `info` if it is unset or empty.
+/// The level named by the value of `QUORATE_LOG`; `info` if it is unset or empty.
 fn level(value: Option<OsString>) -> Result<LevelFilter, Failure> {
     let value = value.unwrap_or_default().to_string_lossy().into_owned();
     match value.to_ascii_lowercase().as_str() {
@@ -93,7 +93,7 @@ fn level(value: Option<OsString>) -> Result<LevelFilter, Failure> {
         "debug" => Ok(LevelFilter::DEBUG),
         "trace" => Ok(LevelFilter::TRACE),
         _ => Err(Failure::Input(format!(
-            "QUORATE_LOG is `{value}`, which is no level; \
+            "QUORATE_LOG is `{value}`, which is not a log level; \
              use off, error, warn, info, debug or trace"
         ))),
     }
@@ -104,23 +104,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_is_read_in_either_case() {
+    fn a_level_may_be_upper_or_lower_case() {
         assert_eq!(level(Some("debug".into())).unwrap(), LevelFilter::DEBUG);
         assert_eq!(level(Some("WARN".into())).unwrap(), LevelFilter::WARN);
         assert_eq!(level(Some("off".into())).unwrap(), LevelFilter::OFF);
     }
 
     #[test]
-    fn without_a_level_it_is_info() {
+    fn the_default_level_is_info() {
         assert_eq!(level(None).unwrap(), LevelFilter::INFO);
         assert_eq!(level(Some("".into())).unwrap(), LevelFilter::INFO);
     }
 
     #[test]
-    fn no_other_word_is_a_level() {
+    fn anything_else_is_refused() {
         for value in ["verbose", "quorate_server=debug", "debug,rustls=warn", "3"] {
             let Err(Failure::Input(why)) = level(Some(value.into())) else {
-                panic!("`{value}` is taken for a level")
+                panic!("`{value}` is accepted as a level")
             };
             assert!(why.contains(value) && why.contains("debug"), "{why}");
         }

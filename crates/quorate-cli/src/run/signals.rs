@@ -5,7 +5,7 @@ use std::io;
 use nix::sys::signal::Signal;
 use tokio::signal::unix::{self, SignalKind};
 
-/// Hears the signals that ask a process to stop.
+/// Receives the signals that ask a process to stop.
 #[derive(Debug)]
 pub(crate) struct Signals {
     interrupt: unix::Signal,
@@ -14,7 +14,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// From now on they do not end this process by themselves.
+    /// Installs the handlers: from now on these signals do not end the process by themselves.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             interrupt: unix::signal(SignalKind::interrupt())?,
@@ -23,7 +23,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::SIGINT,
@@ -33,7 +33,7 @@ impl Signals {
     }
 }
 
-/// What a shell makes of an end by a signal.
+/// The exit status by which a shell reports an end by `signal`.
 pub(crate) fn exit_code(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }

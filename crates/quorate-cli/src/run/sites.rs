@@ -1,23 +1,23 @@
-//! `quorate sites`: how the sites are.
+//! `quorate sites`: the health of each site.
 
 use std::collections::BTreeMap;
 
 use clap::Args;
-use quorate::{Answer as Said, Cluster, Question, SiteId, SiteReport};
+use quorate::{Answer as SiteAnswer, Cluster, Question, SiteId, SiteReport};
 use serde_json::{Value, json};
 
-use super::seen::{millis, site_numbers};
-use super::{ANSWERS, Connect, block_on};
-use quorate_terminal::answer::{Answer, Verdict, say_lines};
-use quorate_terminal::figures::span;
+use super::lock_status::{millis, site_numbers};
+use super::{ANSWER_TIMEOUT, Connect, block_on};
+use quorate_terminal::answer::{Answer, Verdict, print_lines};
+use quorate_terminal::figures::short_duration;
 use quorate_terminal::paint::Paint;
 use quorate_terminal::table::{aligned, row};
 
-/// Shows how the sites are, and who hears whom
+/// Show the health of each site, and which sites are connected
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate sites --connect 10.0.0.1:7420")]
 pub(crate) struct Sites {
-    /// Answers as one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -25,7 +25,7 @@ pub(crate) struct Sites {
 }
 
 impl Sites {
-    /// Asks, and shows it.
+    /// Asks the sites, and prints their answers.
     pub(crate) fn run(&self) -> Answer {
         block_on(async {
             let cluster = self.connect.cluster().await?;
@@ -34,9 +34,9 @@ impl Sites {
                 let sites: Vec<Value> =
                     cluster.sites().map(|site| as_json(site, reports.get(&site))).collect();
                 let lease = millis(cluster.lease());
-                say_lines(&[json!({ "lease_ms": lease, "sites": sites }).to_string()])?;
+                print_lines(&[json!({ "lease_ms": lease, "sites": sites }).to_string()])?;
             } else {
-                say_lines(&lines(&cluster, &reports))?;
+                print_lines(&lines(&cluster, &reports))?;
             }
             Ok(Verdict::Clean)
         })
@@ -44,9 +44,9 @@ impl Sites {
 }
 
 async fn reports(cluster: &Cluster) -> BTreeMap<SiteId, SiteReport> {
-    let gathered = cluster.ask(Question::Sites, ANSWERS).await;
+    let gathered = cluster.ask(Question::Sites, ANSWER_TIMEOUT).await;
     let reports = gathered.answers.into_iter().filter_map(|(site, answer)| match answer {
-        Said::Site(report) => Some((site, *report)),
+        SiteAnswer::Site(report) => Some((site, *report)),
         _ => None,
     });
     reports.collect()
@@ -63,19 +63,19 @@ fn as_json(site: SiteId, report: Option<&SiteReport>) -> Value {
         "quarantine_ms": millis(report.quarantine),
         "locks": report.resources,
         "callers": report.calls,
-        "hears": site_numbers(&hears(report)),
+        "hears": site_numbers(&reachable_peers(report)),
     })
 }
 
-/// The sites this one has a session at, and has heard of lately.
-fn hears(report: &SiteReport) -> Vec<SiteId> {
-    let heard = report.peers.iter().filter(|peer| peer.open && !peer.silent);
-    heard.map(|peer| peer.site).collect()
+/// The sites at which this one has an open session that is not silent.
+fn reachable_peers(report: &SiteReport) -> Vec<SiteId> {
+    let reachable = report.peers.iter().filter(|peer| peer.open && !peer.silent);
+    reachable.map(|peer| peer.site).collect()
 }
 
 fn lines(cluster: &Cluster, reports: &BTreeMap<SiteId, SiteReport>) -> Vec<String> {
     let paint = Paint::for_stdout();
-    let mut rows = vec![row(["SITE", "STATE", "LIFE", "LOCKS", "CALLERS", "HEARS"])];
+    let mut rows = vec![row(["SITE", "STATE", "INCARNATION", "LOCKS", "CALLERS", "REACHES"])];
     rows.extend(cluster.sites().map(|site| site_row(site, reports.get(&site))));
     let table = aligned(&rows);
     let painted = table.iter().zip(0..).map(|(line, place): (_, usize)| match place {
@@ -93,15 +93,15 @@ fn site_row(site: SiteId, report: Option<&SiteReport>) -> Vec<String> {
     let state = if report.quarantine.is_zero() {
         "runs".to_owned()
     } else {
-        format!("restarted; lends in {}", span(report.quarantine))
+        format!("restarted; in quarantine for {}", short_duration(report.quarantine))
     };
-    let heard: Vec<String> = hears(report).iter().map(ToString::to_string).collect();
+    let reachable: Vec<String> = reachable_peers(report).iter().map(ToString::to_string).collect();
     vec![
         site.to_string(),
         state,
         report.incarnation.to_string(),
         report.resources.to_string(),
         report.calls.to_string(),
-        if heard.is_empty() { "nobody".into() } else { heard.join(" ") },
+        if reachable.is_empty() { "none".into() } else { reachable.join(" ") },
     ]
 }

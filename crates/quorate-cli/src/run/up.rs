@@ -9,51 +9,52 @@ use quorate_server::{Server, ServerError, SiteConfig};
 use tokio::time::{Instant, sleep};
 
 use super::signals::Signals;
-use super::{ANSWERS, PORT, block_on};
-use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
+use super::{ANSWER_TIMEOUT, FIRST_PORT, block_on};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 
-/// Runs a whole cluster in this process, to try things out
+/// Run a whole cluster in this process, to try things out
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate up --sites 3 --lease 1s")]
 pub(crate) struct Up {
-    /// How many sites
+    /// The number of sites
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = clap::value_parser!(u16).range(1..=64))]
     sites: u16,
     /// The quorum system; see `quorate quorum list`
     #[arg(long, value_name = "KIND", default_value = "majority")]
     quorum: String,
-    /// The port of the first site; the others take the next ones
-    #[arg(long, default_value_t = PORT)]
+    /// The port of the first site; the other sites use the ports after it
+    #[arg(long, default_value_t = FIRST_PORT)]
     port: u16,
-    /// The length of a lease
+    /// The length of a lease, such as 500ms or 3s
     #[arg(long, value_name = "TIME", default_value = "3s",
         value_parser = humantime::parse_duration)]
     lease: Duration,
-    /// The folder for what sites must remember; without it, it is forgotten at the end
+    /// The directory for the sites' durable state; a temporary one by default
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 }
 
-/// How long the sites have to find each other; a moment is usual.
-const MEETING: Duration = Duration::from_secs(10);
+/// How long the sites may take to connect to each other; usually it is a moment.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Waits until all sites hear each other.
-async fn meet(sites: &[String]) -> Result<(), Failure> {
+/// Waits until all sites are connected to each other.
+async fn wait_until_connected(sites: &[String]) -> Result<(), Failure> {
     let cluster = Cluster::connect(sites[0].clone()).await.map_err(Failure::service)?;
-    let end = Instant::now() + MEETING;
+    let end = Instant::now() + START_TIMEOUT;
     while Instant::now() < end {
-        let gathered = cluster.ask(Question::Sites, ANSWERS).await;
+        let gathered = cluster.ask(Question::Sites, ANSWER_TIMEOUT).await;
         if gathered.answers.len() == sites.len() {
             return Ok(());
         }
         sleep(Duration::from_millis(10)).await;
     }
-    Err(Failure::Service("the sites do not find each other on 127.0.0.1".into()))
+    let time = humantime::format_duration(START_TIMEOUT);
+    Err(Failure::Service(format!("the sites have not connected to each other within {time}")))
 }
 
 impl Up {
-    /// Runs the cluster until a signal comes.
+    /// Runs the cluster until a signal arrives.
     pub(crate) fn run(&self) -> Answer {
         let temporary = match self.data {
             Some(_) => None,
@@ -67,15 +68,15 @@ impl Up {
         block_on(async {
             let mut signals = Signals::new().map_err(Failure::service)?;
             tokio::select! {
-                met = meet(&sites) => met?,
+                connected = wait_until_connected(&sites) => connected?,
                 _ = signals.next() => return Ok(Verdict::Clean),
             }
-            say_lines(&self.greeting(&sites))?;
+            print_lines(&self.banner(&sites))?;
             signals.next().await;
             for server in servers {
                 server.stop().await;
             }
-            say_lines(&["stopped".into()])?;
+            print_lines(&["stopped".into()])?;
             Ok(Verdict::Clean)
         })
     }
@@ -85,7 +86,8 @@ impl Up {
         let last = last.ok_or_else(|| {
             let (sites, port) = (self.sites, self.port);
             Failure::Input(format!(
-                "there are no {sites} ports from {port} on: they are 1 to 65535"
+                "{sites} sites need {sites} ports from {port} on, and ports are 1 to 65535; \
+                 choose another --port"
             ))
         })?;
         Ok((self.port..=last).map(|port| format!("127.0.0.1:{port}")).collect())
@@ -106,21 +108,22 @@ impl Up {
         })
     }
 
-    fn greeting(&self, sites: &[String]) -> Vec<String> {
+    fn banner(&self, sites: &[String]) -> Vec<String> {
         let lease = humantime::format_duration(self.lease);
         let (first, last) = (&sites[0], sites[sites.len() - 1].trim_start_matches("127.0.0.1:"));
         let range = if sites.len() == 1 { first.clone() } else { format!("{first} to {last}") };
         let data = match &self.data {
-            Some(folder) => format!("what they must remember is in {}", folder.display()),
-            None => "all is forgotten at the end".to_owned(),
+            Some(folder) => format!("state in {}", folder.display()),
+            None => "no state is kept when it stops".to_owned(),
         };
         let count =
             if sites.len() == 1 { "1 site".into() } else { format!("{} sites", sites.len()) };
-        let connect = if self.port == PORT { String::new() } else { format!(" --connect {first}") };
+        let connect =
+            if self.port == FIRST_PORT { String::new() } else { format!(" --connect {first}") };
         vec![
             format!("{count} on {range}: quorum {}, lease {lease}; {data}", self.quorum),
             String::new(),
-            "Try in a second terminal, and the first line in a third one too:".into(),
+            "Try these in a second terminal, and the first one in a third terminal too:".into(),
             format!(
                 "  quorate lock deploy{connect} -- sh -c 'echo fence $QUORATE_FENCE; sleep 10'"
             ),

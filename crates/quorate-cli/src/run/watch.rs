@@ -1,4 +1,4 @@
-//! `quorate watch`: a line whenever a lock changes hands.
+//! `quorate watch`: a line whenever the holders of a lock or its queue change.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use clap::Args;
 use quorate::Name;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::seen::{Seen, silent_line};
+use super::lock_status::{LockStatus, silent_line};
 use super::signals::Signals;
 use super::{Connect, block_on};
-use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 
 /// How often the sites are asked.
-const PERIOD: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Prints a line whenever the holder of a lock, or its queue, has changed
+/// Print a line whenever the holder of a lock or its queue changes
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate watch deploy\n\n\
-    The sites are asked once a second; Ctrl-C ends it.")]
+    The sites are asked once a second; stop it with Ctrl-C.")]
 pub(crate) struct Watch {
-    /// The lock
+    /// The name of the lock
     name: Name,
-    /// Writes each line as a JSON object
+    /// Print each line as a JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches until a signal comes.
+    /// Watches until a signal arrives.
     pub(crate) fn run(&self) -> Answer {
         block_on(async {
             let mut signals = Signals::new().map_err(Failure::service)?;
@@ -42,33 +42,33 @@ impl Watch {
 
     async fn watch(&self) -> Answer {
         let cluster = self.connect.cluster().await?;
-        let mut period = interval(PERIOD);
+        let mut period = interval(POLL_INTERVAL);
         period.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last = None;
         loop {
             period.tick().await;
-            let seen = Seen::of(&cluster, &self.name).await;
-            let state = Some(state(&seen));
+            let status = LockStatus::of(&cluster, &self.name).await;
+            let state = Some(state(&status));
             if state != last {
                 last = state;
-                let line = if self.json { seen.json().to_string() } else { line(&seen) };
-                say_lines(&[line])?;
+                let line = if self.json { status.json().to_string() } else { line(&status) };
+                print_lines(&[line])?;
             }
         }
     }
 }
 
-/// What counts as a change: not that time goes on.
-fn state(seen: &Seen) -> impl PartialEq + use<> {
-    let fences: Vec<_> = seen.holders().map(|(_, call)| call.fence).collect();
+/// The part of the status whose change is printed: passing time is left out.
+fn state(status: &LockStatus) -> impl PartialEq + use<> {
+    let fences: Vec<_> = status.holders().map(|(_, call)| call.fence).collect();
     let waiting: Vec<_> =
-        seen.waiting().into_iter().map(|(site, call)| (site, call.call)).collect();
-    (fences, waiting, seen.silent.clone())
+        status.waiting().into_iter().map(|(site, call)| (site, call.call)).collect();
+    (fences, waiting, status.silent.clone())
 }
 
-fn line(seen: &Seen) -> String {
-    let fence = seen.holders().last().and_then(|(_, call)| call.fence);
+fn line(status: &LockStatus) -> String {
+    let fence = status.holders().last().and_then(|(_, call)| call.fence);
     let fence = fence.map_or_else(String::new, |fence| format!("; fence {fence}"));
-    let silent = silent_line(&seen.silent).map_or_else(String::new, |line| format!("; {line}"));
-    format!("{}{fence}{silent}", seen.sentence())
+    let silent = silent_line(&status.silent).map_or_else(String::new, |line| format!("; {line}"));
+    format!("{}{fence}{silent}", status.sentence())
 }

@@ -1,8 +1,8 @@
-//! `quorate bench`: all of its workloads run, and say what they saw.
+//! `quorate bench`: all workloads run and yield figures.
 
 use serde_json::Value;
 
-use crate::tools::quorate;
+use crate::program::quorate;
 
 fn rows(flags: &str) -> Vec<Value> {
     let done = quorate(&format!("bench --quick --json {flags}"));
@@ -65,11 +65,11 @@ fn every_workload_is_measured_inside_a_site_and_over_the_socket() {
         positive(&named("kill -9 of a holder", via)[0], &["p50_us", "leases"]);
         positive(&named("idle", via)[0], &["cpu_percent"]);
         for (name, least, most) in [
-            // Request, reply and release, to one other of a quorum of two.
+            // Request, reply and release, with the one other site of a quorum of two.
             ("uncontended", 2.7, 3.3),
-            // An idle holder asks nobody.
+            // The site has the idle token.
             ("group lock by token, 1 group", 0.0, 0.1),
-            // No entry takes more than n + 1; some find the token at their site.
+            // An entry takes at most n + 1; some find the token at their site.
             ("group lock by token, light load", 0.5, 4.0),
             ("group lock by token, heavy load", 0.5, 4.0),
         ] {
@@ -94,7 +94,7 @@ fn raw_and_locks_are_measured_with_tls_too() {
 }
 
 #[test]
-fn a_cluster_that_cannot_be_measured_is_refused() {
+fn invalid_bench_arguments_are_refused() {
     quorate("bench --sites 1").refused(&["2..=31"]);
     quorate("bench --via ether").refused(&["embedded", "socket"]);
 }

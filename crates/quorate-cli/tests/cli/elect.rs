@@ -2,11 +2,11 @@
 
 use nix::sys::signal::Signal;
 
-use crate::sites::Sites;
+use crate::cluster::TestCluster;
 
 #[test]
 fn a_leader_is_shown_and_followed() {
-    let sites = Sites::start(3);
+    let sites = TestCluster::start(3);
     let nobody = sites.run(1, "elect leader scheduler", &[]);
     assert_eq!((nobody.code, nobody.out.as_str()), (Some(1), "nobody leads scheduler\n"));
     let command = ["--", "sh", "-c", "echo $QUORATE_FENCE; cat > /dev/null"];

@@ -2,17 +2,17 @@
 
 use nix::sys::signal::Signal;
 
-use crate::sites::{Sites, until};
+use crate::cluster::{TestCluster, until};
 
-/// Holds an `flock` on a file for as long as any process of it lives, and ignores SIGTERM.
+/// A script that runs until it is killed, and ignores SIGTERM.
 const STUBBORN: &str = "trap '' TERM; echo in; while :; do sleep 0.02; done";
 
 #[test]
 fn a_killed_holder_frees_the_lock_and_its_command_dies_with_it() {
-    let sites = Sites::start(3);
+    let sites = TestCluster::start(3);
     let file = sites.file("guarded");
     let file = file.to_str().unwrap();
-    // The shell holds the flock itself, through the descriptor it was given.
+    // The shell itself holds the flock, through the descriptor it opened.
     let script = format!("exec 9> '{file}'; flock -n 9; echo in; exec sleep 60");
     let mut holder = sites.spawn(1, "lock deploy", &["--", "sh", "-c", &script]);
     assert_eq!(holder.line(), "in\n");
@@ -25,8 +25,8 @@ fn a_killed_holder_frees_the_lock_and_its_command_dies_with_it() {
 }
 
 #[test]
-fn a_command_that_will_not_stop_is_dead_before_the_next_one_is_inside() {
-    let mut sites = Sites::start(3);
+fn a_command_that_ignores_sigterm_is_killed_before_the_next_grant() {
+    let mut sites = TestCluster::start(3);
     let file = sites.file("guarded");
     let file = file.to_str().unwrap();
     let more = ["--", "flock", "-n", file, "sh", "-c", STUBBORN];
@@ -44,30 +44,32 @@ fn a_command_that_will_not_stop_is_dead_before_the_next_one_is_inside() {
 }
 
 #[test]
-fn a_lost_lock_has_the_exit_status_one_wants() {
-    let mut sites = Sites::start(3);
+fn the_exit_status_of_a_lost_lock_can_be_chosen() {
+    let mut sites = TestCluster::start(3);
     let mut command = sites.spawn(
         1,
         "lock deploy --lost-exit-code 44",
-        &["--", "sh", "-c", "trap 'echo told; exit 0' TERM; echo in; while :; do sleep 0.02; done"],
+        &["--", "sh", "-c", "trap 'echo term; exit 0' TERM; echo in; while :; do sleep 0.02; done"],
     );
     let mut bare = sites.spawn(1, "lock other --lost-exit-code 45", &[]);
     assert_eq!(command.line(), "in\n");
     assert!(bare.line().starts_with("other is held"));
     sites.kill(1);
     let done = command.finish();
-    assert_eq!((done.code, done.out.as_str()), (Some(44), "told\n"), "{}", done.err);
+    assert_eq!((done.code, done.out.as_str()), (Some(44), "term\n"), "{}", done.err);
     assert_eq!(bare.finish().code, Some(45));
 }
 
 #[test]
-fn a_holder_outlives_an_arbiter_that_is_killed_and_comes_back() {
-    let mut sites = Sites::start(3);
+fn a_holder_keeps_its_lock_when_an_arbiter_restarts() {
+    let mut sites = TestCluster::start(3);
     let (holder, fence) = sites.hold(1, "lock deploy");
     sites.kill(2);
-    until("site 1 misses site 2", || sites.run(1, "sites", &[]).out.contains("does not answer"));
+    until("site 1 notices that site 2 is down", || {
+        sites.run(1, "sites", &[]).out.contains("does not answer")
+    });
     sites.restart(2);
-    sites.wait_until_whole();
+    sites.wait_until_connected();
     let script = "echo $QUORATE_FENCE";
     let waiter = sites.spawn(2, "lock deploy", &["--", "sh", "-c", script]);
     sites.wait_for_waiters(2, "deploy", 1);
@@ -78,8 +80,8 @@ fn a_holder_outlives_an_arbiter_that_is_killed_and_comes_back() {
 }
 
 #[test]
-fn a_site_that_was_stopped_for_long_comes_back_without_its_grants() {
-    let sites = Sites::start(3);
+fn a_site_paused_for_long_has_lost_its_grants() {
+    let sites = TestCluster::start(3);
     let file = sites.file("guarded");
     let file = file.to_str().unwrap();
     let mut holder =
@@ -91,15 +93,15 @@ fn a_site_that_was_stopped_for_long_comes_back_without_its_grants() {
     assert_eq!(next.out.lines().last(), Some("alone"), "{}", next.err);
     assert_eq!(holder.finish().code, Some(121));
     sites.signal(1, Signal::SIGCONT);
-    sites.wait_until_whole();
+    sites.wait_until_connected();
     let again = sites.run(1, "lock deploy", &["--", "sh", "-c", "echo $QUORATE_FENCE"]);
     let fence = |text: &str| text.lines().next().unwrap().parse::<u64>().unwrap();
     assert!(fence(&again.out) > fence(&next.out), "{} {}", again.out, next.out);
 }
 
 #[test]
-fn without_a_quorum_nobody_gets_in_and_is_told_why() {
-    let mut sites = Sites::start(3);
+fn without_a_quorum_the_error_names_the_count() {
+    let mut sites = TestCluster::start(3);
     sites.kill(2);
     sites.kill(3);
     let done = sites.run(1, "lock deploy --wait 3s -- echo no", &[]);

@@ -1,24 +1,24 @@
-//! `quorate lock --group`, `--read` and `--write`: locks that many hold together.
+//! `quorate lock --group`, `--read` and `--write`: shared locks.
 
 use nix::sys::signal::Signal;
 
-use crate::sites::Sites;
-use crate::tools::quorate;
+use crate::cluster::TestCluster;
+use crate::program::quorate;
 
-const SAY: [&str; 4] = ["--", "sh", "-c", "echo $QUORATE_GROUP; cat > /dev/null"];
+const PRINT_GROUP: [&str; 4] = ["--", "sh", "-c", "echo $QUORATE_GROUP; cat > /dev/null"];
 
 #[test]
-fn those_of_one_group_are_inside_together() {
-    let sites = Sites::start(3);
-    let mut old = sites.spawn(1, "lock warehouse --group v2", &SAY);
+fn one_group_shares_the_lock() {
+    let sites = TestCluster::start(3);
+    let mut old = sites.spawn(1, "lock warehouse --group v2", &PRINT_GROUP);
     assert_eq!(old.line(), "v2\n");
-    let mut either = sites.spawn(2, "lock warehouse --group v2 --group v3", &SAY);
-    assert_eq!(either.line(), "v2\n", "it takes what is there");
+    let mut either = sites.spawn(2, "lock warehouse --group v2 --group v3", &PRINT_GROUP);
+    assert_eq!(either.line(), "v2\n", "it joins the group inside");
 
     let refused = sites.run(3, "lock warehouse --group v3 --no-wait -- echo no", &[]);
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
     assert!(refused.err.contains("warehouse is held with group v2 by 2"), "{}", refused.err);
-    let mut new = sites.spawn(3, "lock warehouse --group v3", &SAY);
+    let mut new = sites.spawn(3, "lock warehouse --group v3", &PRINT_GROUP);
     sites.wait_for_waiters(1, "warehouse", 1);
     let shown = sites.show(3, "warehouse");
     assert_eq!(
@@ -41,8 +41,8 @@ fn those_of_one_group_are_inside_together() {
 }
 
 #[test]
-fn readers_share_and_a_writer_is_alone() {
-    let sites = Sites::start(3);
+fn readers_share_and_a_writer_excludes_all() {
+    let sites = TestCluster::start(3);
     let script = ["--", "sh", "-c", "echo in; cat > /dev/null"];
     let mut readers: Vec<_> =
         (1..=3).map(|site| sites.spawn(site, "lock index --read", &script)).collect();
@@ -62,7 +62,7 @@ fn readers_share_and_a_writer_is_alone() {
     assert_eq!(writer.finish().code, Some(0));
 }
 
-/// Holds a shared `flock` for as long as it lives, as all of its group may, and ignores SIGTERM.
+/// A command that holds a shared `flock` as long as it lives, and ignores SIGTERM.
 fn shares(file: &str) -> [String; 4] {
     let script = format!(
         "trap '' TERM; exec 9> '{file}'; flock -n -s 9 || echo overlap; echo in; \
@@ -71,11 +71,11 @@ fn shares(file: &str) -> [String; 4] {
     ["--".into(), "sh".into(), "-c".into(), script]
 }
 
-/// Whoever opened the session dies with its site. Those who joined it at other sites are dead or
-/// have left before another group is inside.
+/// The pivot dies with its site. Its followers at other sites are dead or have left before another
+/// group enters.
 #[test]
 fn groups_do_not_mix_when_the_site_of_the_pivot_is_killed() {
-    let mut sites = Sites::start(3);
+    let mut sites = TestCluster::start(3);
     let file = sites.file("guarded");
     let file = file.to_str().unwrap();
     let shares = shares(file);
@@ -93,19 +93,19 @@ fn groups_do_not_mix_when_the_site_of_the_pivot_is_killed() {
     assert_eq!((pivot.finish().code, follower.finish().code), (Some(121), Some(121)));
 }
 
-/// The process that opened the session is killed; its site closes the session, and those who joined
-/// it stay until they leave.
+/// The pivot's process is killed: its site closes the occupancy, and the followers stay until they
+/// leave.
 #[test]
-fn who_joined_outlives_a_killed_pivot() {
-    let sites = Sites::start(3);
-    let mut pivot = sites.spawn(1, "lock warehouse --group v2", &SAY);
+fn followers_keep_the_lock_when_the_pivot_process_is_killed() {
+    let sites = TestCluster::start(3);
+    let mut pivot = sites.spawn(1, "lock warehouse --group v2", &PRINT_GROUP);
     assert_eq!(pivot.line(), "v2\n");
-    let mut follower = sites.spawn(2, "lock warehouse --group v2", &SAY);
+    let mut follower = sites.spawn(2, "lock warehouse --group v2", &PRINT_GROUP);
     assert_eq!(follower.line(), "v2\n");
-    let mut other = sites.spawn(3, "lock warehouse --group v3", &SAY);
+    let mut other = sites.spawn(3, "lock warehouse --group v3", &PRINT_GROUP);
     sites.wait_for_waiters(3, "warehouse", 1);
     pivot.signal(Signal::SIGKILL);
-    crate::sites::until("the pivot is gone", || {
+    crate::cluster::until("the pivot is gone", || {
         sites.show(3, "warehouse")["holders"].as_array().is_some_and(|all| all.len() == 1)
     });
     assert_eq!(sites.show(3, "warehouse")["holders"][0]["group"], "v2");
@@ -114,25 +114,25 @@ fn who_joined_outlives_a_killed_pivot() {
 }
 
 #[test]
-fn a_killed_follower_keeps_nobody_out() {
-    let mut sites = Sites::start(3);
-    let mut pivot = sites.spawn(1, "lock warehouse --group v2", &SAY);
+fn a_killed_follower_blocks_nobody() {
+    let mut sites = TestCluster::start(3);
+    let mut pivot = sites.spawn(1, "lock warehouse --group v2", &PRINT_GROUP);
     assert_eq!(pivot.line(), "v2\n");
-    let mut killed = sites.spawn(2, "lock warehouse --group v2", &SAY);
+    let mut killed = sites.spawn(2, "lock warehouse --group v2", &PRINT_GROUP);
     assert_eq!(killed.line(), "v2\n");
-    let mut with_site = sites.spawn(3, "lock warehouse --group v2", &SAY);
+    let mut with_site = sites.spawn(3, "lock warehouse --group v2", &PRINT_GROUP);
     assert_eq!(with_site.line(), "v2\n");
     killed.signal(Signal::SIGKILL);
     sites.kill(3);
-    let mut other = sites.spawn(2, "lock warehouse --group v3", &SAY);
+    let mut other = sites.spawn(2, "lock warehouse --group v3", &PRINT_GROUP);
     sites.wait_for_waiters(1, "warehouse", 1);
     assert_eq!(pivot.finish().code, Some(0));
     assert_eq!(other.line(), "v3\n");
 }
 
 #[test]
-fn groups_that_cannot_be_are_refused() {
-    let sites = Sites::start(1);
+fn invalid_groups_are_refused() {
+    let sites = TestCluster::start(1);
     let refused = sites.run(1, "lock warehouse --group", &["", "--", "echo", "no"]);
     assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{}", refused.err);
     assert!(

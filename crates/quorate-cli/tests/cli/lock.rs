@@ -6,12 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::Signal;
 
-use crate::sites::{Running, Sites, free_port, piped};
-use crate::tools::{quorate, quorate_with};
+use crate::cluster::{Running, TestCluster, free_port, piped};
+use crate::program::{quorate, quorate_with};
 
 #[test]
 fn a_lock_passes_from_process_to_process() {
-    let sites = Sites::start(3);
+    let sites = TestCluster::start(3);
     let (first, fence) = sites.hold(1, "lock deploy");
     let second = sites.spawn(2, "lock deploy", &["--", "sh", "-c", "echo $QUORATE_FENCE"]);
     sites.wait_for_waiters(3, "deploy", 1);
@@ -23,7 +23,7 @@ fn a_lock_passes_from_process_to_process() {
 
 #[test]
 fn it_exits_as_its_command_does() {
-    let sites = Sites::start(1);
+    let sites = TestCluster::start(1);
     let code = |script: &str| sites.run(1, "lock deploy", &["--", "sh", "-c", script]).code;
     assert_eq!((code("exit 0"), code("exit 7"), code("kill -9 $$")), (Some(0), Some(7), Some(137)));
     let missing = sites.run(1, "lock deploy -- /no/such/command", &[]);
@@ -35,7 +35,7 @@ fn it_exits_as_its_command_does() {
 }
 
 #[test]
-fn a_cluster_that_is_not_there_is_our_own_failure() {
+fn an_unreachable_cluster_is_exit_status_125() {
     let address = format!("127.0.0.1:{}", free_port());
     for line in ["lock deploy --no-wait", "ls", "sites"] {
         let done = quorate_with(line, &["--connect", &address]);
@@ -46,7 +46,7 @@ fn a_cluster_that_is_not_there_is_our_own_failure() {
 
 #[test]
 fn a_refusal_names_the_holder() {
-    let sites = Sites::start(3);
+    let sites = TestCluster::start(3);
     let purpose = "--purpose=release-1.4";
     let (holder, _) = sites.hold(1, &format!("lock deploy --owner ana {purpose}"));
     let done = sites.run(2, "lock deploy --no-wait -- echo no", &[]);
@@ -62,8 +62,8 @@ fn a_refusal_names_the_holder() {
 }
 
 #[test]
-fn the_command_sees_its_grant_and_nothing_inherited() {
-    let sites = Sites::start(1);
+fn the_environment_describes_the_grant_and_nothing_inherited() {
+    let sites = TestCluster::start(1);
     let mut command = Command::new(crate::PROGRAM);
     command.args(["lock", "deploy/web", "--", "env"]);
     command.env("QUORATE_CONNECT", &sites.addresses[0]);
@@ -83,8 +83,8 @@ fn the_command_sees_its_grant_and_nothing_inherited() {
 }
 
 #[test]
-fn the_command_has_our_input() {
-    let sites = Sites::start(1);
+fn the_command_inherits_standard_input() {
+    let sites = TestCluster::start(1);
     let mut command = Command::new(crate::PROGRAM);
     command.args(["lock", "deploy", "--connect", &sites.addresses[0], "--", "cat"]);
     let mut child = piped(&mut command).spawn().unwrap();
@@ -95,7 +95,7 @@ fn the_command_has_our_input() {
 
 #[test]
 fn signals_reach_the_command() {
-    let sites = Sites::start(1);
+    let sites = TestCluster::start(1);
     for (signal, name) in
         [(Signal::SIGTERM, "TERM"), (Signal::SIGINT, "INT"), (Signal::SIGHUP, "HUP")]
     {
@@ -114,8 +114,8 @@ fn signals_reach_the_command() {
 }
 
 #[test]
-fn who_gives_up_waiting_leaves_the_queue() {
-    let sites = Sites::start(3);
+fn an_interrupted_waiter_leaves_the_queue() {
+    let sites = TestCluster::start(3);
     let (_holder, _) = sites.hold(1, "lock deploy");
     let waiter = sites.spawn(2, "lock deploy -- echo no", &[]);
     sites.wait_for_waiters(1, "deploy", 1);
@@ -127,7 +127,7 @@ fn who_gives_up_waiting_leaves_the_queue() {
 
 #[test]
 fn locks_can_be_nested() {
-    let sites = Sites::start(3);
+    let sites = TestCluster::start(3);
     let inner = [crate::PROGRAM, "lock", "b", "--connect", &sites.addresses[1]];
     let more = [&["--"], &inner[..], &["--", "sh", "-c", "echo $QUORATE_NAME; exit 3"]].concat();
     let done = sites.run(1, "lock a", &more);
@@ -136,7 +136,7 @@ fn locks_can_be_nested() {
 
 #[test]
 fn without_a_command_it_holds_until_its_input_ends() {
-    let sites = Sites::start(1);
+    let sites = TestCluster::start(1);
     let mut running = sites.spawn(1, "lock deploy", &[]);
     let line = running.line();
     assert!(line.starts_with("deploy is held with fence "), "{line}");
@@ -150,7 +150,7 @@ fn without_a_command_it_holds_until_its_input_ends() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn invalid_arguments_are_refused() {
     let long = "x".repeat(257);
     for (name, why) in
         [("", "it is empty"), (long.as_str(), "longer than 256 bytes"), ("a\nb", "control")]

@@ -1,20 +1,22 @@
 //! The program `quorate` as a shell sees it: what it prints, and how it exits.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod bench;
-mod crowd;
+mod cluster;
 mod elect;
 mod faults;
 mod groups;
 mod laboratory;
 mod lock;
+mod many_clients;
+mod pools;
+mod program;
+mod queries;
 mod quorum;
 mod roles;
 mod serve;
-mod sites;
-mod tell;
 mod tokens;
-mod tools;
-mod units;
 
 /// The program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_quorate");

@@ -1,9 +1,9 @@
-//! `quorate quorum list` and `show`; the rest is the laboratory's.
+//! `quorate quorum list` and `show`; the other commands run `quorate-lab`.
 
 use quorate_quorum::{ArbiterKind, Kind};
 use serde_json::json;
 
-use crate::tools::{Done, quorate};
+use crate::program::{Done, quorate};
 
 fn clean(line: &str) -> Done {
     let done = quorate(line);
@@ -46,7 +46,7 @@ fn a_pool_is_shown_for_each_number_of_units() {
 }
 
 #[test]
-fn what_does_not_exist_is_refused_with_what_does() {
+fn an_unknown_kind_is_refused_with_a_list_of_kinds() {
     quorate("quorum show nosuch 3").refused(&["nosuch", "majority", "grid"]);
     quorate("quorum show grid many").refused(&["many", "such as 9"]);
     quorate("quorum show grid 9 --k 3").refused(&["grid", "improved"]);

@@ -7,19 +7,20 @@ use quorate_protocol::group::Group;
 use quorate_protocol::role::RoleLock;
 use quorate_quorum::{Kind, SiteId, build};
 
-use crate::sites::Sites;
-use crate::tools::quorate;
+use crate::cluster::TestCluster;
+use crate::program::quorate;
 
-const SAY: [&str; 4] = ["--", "sh", "-c", "echo $QUORATE_GROUP $QUORATE_ROLE; cat > /dev/null"];
+const PRINT_ROLE: [&str; 4] =
+    ["--", "sh", "-c", "echo $QUORATE_GROUP $QUORATE_ROLE; cat > /dev/null"];
 const EXCLUSIVE: &str = "lock table --group v1 --role exclusive --for 1m";
 const SHARED: &str = "lock table --group v1 --role shared --for 30s";
 
 #[test]
-fn one_exclusive_member_beside_shared_ones() {
-    let sites = Sites::start(3);
-    let mut compactor = sites.spawn(1, EXCLUSIVE, &SAY);
+fn one_exclusive_member_and_shared_members_are_inside() {
+    let sites = TestCluster::start(3);
+    let mut compactor = sites.spawn(1, EXCLUSIVE, &PRINT_ROLE);
     assert_eq!(compactor.line(), "v1 exclusive\n");
-    let mut reader = sites.spawn(2, SHARED, &SAY);
+    let mut reader = sites.spawn(2, SHARED, &PRINT_ROLE);
     assert_eq!(reader.line(), "v1 shared\n");
     let refused = sites.run(3, &format!("{EXCLUSIVE} --no-wait -- echo no"), &[]);
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
@@ -42,7 +43,7 @@ fn one_exclusive_member_beside_shared_ones() {
     let text = sites.run(3, "show table", &[]).out;
     assert!(text.contains("MEMBER") && text.contains("exclusive in v1, for "), "{text}");
     let explained = sites.run(3, "explain table", &[]).out;
-    assert!(explained.contains("can get in in "), "{explained}");
+    assert!(explained.contains("can enter in "), "{explained}");
 
     assert_eq!((compactor.finish().code, reader.finish().code), (Some(0), Some(0)));
     assert_eq!(
@@ -51,30 +52,30 @@ fn one_exclusive_member_beside_shared_ones() {
     );
 }
 
-/// The exclusive member is killed: another one follows it, in the same stage or the next.
+/// The exclusive member is killed: another one enters, in the same stage or the next.
 #[test]
-fn a_killed_exclusive_member_keeps_nobody_out() {
-    let sites = Sites::start(3);
-    let mut killed = sites.spawn(1, EXCLUSIVE, &SAY);
+fn a_killed_exclusive_member_blocks_nobody() {
+    let sites = TestCluster::start(3);
+    let mut killed = sites.spawn(1, EXCLUSIVE, &PRINT_ROLE);
     assert_eq!(killed.line(), "v1 exclusive\n");
-    let mut next = sites.spawn(2, EXCLUSIVE, &SAY);
+    let mut next = sites.spawn(2, EXCLUSIVE, &PRINT_ROLE);
     sites.wait_for_waiters(3, "table", 1);
     killed.signal(Signal::SIGKILL);
     assert_eq!(next.line(), "v1 exclusive\n");
 }
 
-/// Where the stages of group v1 live, by the same rule as the sites use.
+/// The site that hosts the stages of group v1, by the rule that the sites use.
 fn host() -> usize {
     let mut site = Shared::new(SiteId::new(0), build(Kind::Majority, 3).unwrap());
-    site.turn_by("table".parse::<Name>().unwrap().hash64());
+    site.rotate_quorums("table".parse::<Name>().unwrap().hash64());
     RoleLock::host_of(&Group::new("v1"), &site).unwrap().index() + 1
 }
 
-/// A stage lives at one site. When that is killed its members stop, though their own sites are
-/// well, and those who wait are admitted by a stage at another one.
+/// One site hosts a stage. When it is killed, the members stop, though their own sites run, and a
+/// stage at another site admits the waiters.
 #[test]
 fn members_stop_when_the_host_of_their_stage_is_killed() {
-    let mut sites = Sites::start(3);
+    let mut sites = TestCluster::start(3);
     let file = sites.file("guarded");
     let file = file.to_str().unwrap();
     let script = format!(
@@ -94,12 +95,12 @@ fn members_stop_when_the_host_of_their_stage_is_killed() {
 }
 
 #[test]
-fn roles_that_cannot_be_are_refused() {
+fn invalid_roles_are_refused() {
     quorate("lock table --role shared --for 1m -- echo no").refused(&["--group"]);
     quorate("lock table --group v1 --role shared -- echo no").refused(&["--for"]);
     quorate("lock table --group v1 --role writer --for 1m -- echo no")
         .refused(&["expected `shared` or `exclusive`"]);
-    let sites = Sites::start(1);
+    let sites = TestCluster::start(1);
     let long = sites.run(1, "lock table --group v1 --role shared --for 2years -- echo no", &[]);
     assert_eq!(long.code, Some(2), "{}", long.err);
     assert!(long.err.contains("longer than a year"), "{}", long.err);

@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
 
-use crate::sites::{Running, Sites, free_port, piped, tls_flags};
-use crate::tools::{file, quorate, quorate_with};
+use crate::cluster::{Running, TestCluster, free_port, piped, tls_flags};
+use crate::program::{file, quorate, quorate_with};
 
 #[test]
-fn a_cluster_is_up_with_one_command() {
+fn up_runs_a_cluster() {
     let port = free_port();
     let mut command = Command::new(crate::PROGRAM);
     command.args(["up", "--sites", "1", "--lease", "1s", "--port", &port.to_string()]);
@@ -31,12 +31,12 @@ fn a_cluster_is_up_with_one_command() {
 }
 
 #[test]
-fn a_cluster_that_cannot_be_is_refused() {
+fn invalid_arguments_of_up_are_refused() {
     quorate("up --quorum nosuch").refused(&["nosuch", "majority"]);
     quorate("up --sites 0").refused(&["0"]);
     quorate("up --lease 1ms").refused(&["lease"]);
     quorate("up --lease soon").refused(&["soon"]);
-    quorate("up --port 65535").refused(&["no 5 ports"]);
+    quorate("up --port 65535").refused(&["5 ports from 65535", "--port"]);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_configuration_is_checked() {
 }
 
 #[test]
-fn a_word_that_is_no_level_of_the_log_is_refused() {
+fn an_unknown_log_level_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let config = format!(
         "cluster = \"c\"\nsite = 1\nsites = [\"127.0.0.1:{}\"]\ndata = {:?}\n",
@@ -70,12 +70,12 @@ fn a_word_that_is_no_level_of_the_log_is_refused() {
     command.args(["serve", "--config", &path]).env("QUORATE_LOG", "quorate_server=debug");
     let done = Running::start(piped(&mut command)).finish();
     assert_eq!(done.code, Some(2), "{}", done.err);
-    assert!(done.err.contains("`quorate_server=debug`, which is no level"), "{}", done.err);
+    assert!(done.err.contains("`quorate_server=debug`, which is not a log level"), "{}", done.err);
 }
 
 #[test]
 fn a_site_stops_when_asked() {
-    let mut sites = Sites::start(3);
+    let mut sites = TestCluster::start(3);
     for (site, signal) in [(2, Signal::SIGTERM), (3, Signal::SIGINT)] {
         sites.signal(site, signal);
         assert_eq!(sites.end_of(site), Some(0));
@@ -85,7 +85,7 @@ fn a_site_stops_when_asked() {
 }
 
 #[test]
-fn certificates_let_in_those_who_have_them() {
+fn only_clients_with_certificates_of_the_cluster_connect() {
     let ours = tempfile::tempdir().unwrap();
     let done = quorate_with("cert --sites 3", &[ours.path().to_str().unwrap()]);
     assert_eq!(done.code, Some(0), "{}", done.err);
@@ -94,7 +94,7 @@ fn certificates_let_in_those_who_have_them() {
     let theirs = tempfile::tempdir().unwrap();
     quorate_with("cert --sites 3", &[theirs.path().to_str().unwrap()]);
 
-    let sites = Sites::start_tls(3, ours.path());
+    let sites = TestCluster::start_tls(3, ours.path());
     assert_eq!(sites.run(1, "lock deploy -- echo inside", &[]).out, "inside\n");
     let try_with = |flags: &[String]| {
         let mut command = Command::new(crate::PROGRAM);
@@ -107,14 +107,14 @@ fn certificates_let_in_those_who_have_them() {
     let stranger = try_with(&tls_flags(theirs.path()));
     assert_eq!((stranger.code, stranger.out.as_str()), (Some(125), ""), "{}", stranger.err);
     let mut half = tls_flags(theirs.path());
-    half[0].clone_from(&ours_flags[0]); // it knows our authority, and has another's certificate
+    half[0].clone_from(&ours_flags[0]); // our authority, but a certificate signed by another one
     assert_eq!(try_with(&half).code, Some(125));
     assert_eq!(try_with(&[]).code, Some(125), "without TLS");
 }
 
 #[test]
-fn garbage_does_not_hurt() {
-    let sites = Sites::start(3);
+fn garbage_on_a_connection_does_no_harm() {
+    let sites = TestCluster::start(3);
     let (holder, _) = sites.hold(1, "lock deploy");
     let noise: Vec<u8> =
         (0..100_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
@@ -131,7 +131,7 @@ fn garbage_does_not_hurt() {
 }
 
 #[test]
-fn shells_and_man_are_served() {
+fn completions_and_manual_pages_are_written() {
     for shell in ["bash", "zsh", "fish"] {
         let done = quorate(&format!("completions {shell}"));
         assert!(done.code == Some(0) && done.out.contains("quorate"), "{shell}");

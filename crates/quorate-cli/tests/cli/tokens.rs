@@ -1,34 +1,35 @@
-//! `quorate lock --group --via token`: group locks whose token goes round, and is lost.
+//! `quorate lock --group --via token`: group locks whose token moves from site to site, or is lost.
 
 use std::fs;
 
-use crate::sites::{Sites, until};
-use crate::tools::quorate;
+use crate::cluster::{TestCluster, until};
+use crate::program::quorate;
 
 const V2: &str = "lock warehouse --group v2 --via token";
 const V3: &str = "lock warehouse --group v3 --via token";
-const SAY: [&str; 4] = ["--", "sh", "-c", "echo $QUORATE_GROUP; cat > /dev/null"];
+const PRINT_GROUP: [&str; 4] = ["--", "sh", "-c", "echo $QUORATE_GROUP; cat > /dev/null"];
 
 #[test]
-fn those_of_one_group_are_inside_together_and_the_token_is_shown() {
-    let sites = Sites::start(3);
-    let mut old = sites.spawn(1, V2, &SAY);
+fn one_group_shares_the_lock_and_show_names_the_token_holder() {
+    let sites = TestCluster::start(3);
+    let mut old = sites.spawn(1, V2, &PRINT_GROUP);
     assert_eq!(old.line(), "v2\n");
-    let mut either = sites.spawn(2, "lock warehouse --group v2 --group v3 --via token", &SAY);
-    assert_eq!(either.line(), "v2\n", "it takes what is there");
+    let mut either =
+        sites.spawn(2, "lock warehouse --group v2 --group v3 --via token", &PRINT_GROUP);
+    assert_eq!(either.line(), "v2\n", "it joins the group inside");
     let refused = sites.run(3, "lock warehouse --group v3 --via token --no-wait -- echo no", &[]);
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
     assert!(refused.err.contains("warehouse is held with group v2 by 2"), "{}", refused.err);
 
-    let mut new = sites.spawn(3, V3, &SAY);
+    let mut new = sites.spawn(3, V3, &PRINT_GROUP);
     sites.wait_for_waiters(1, "warehouse", 1);
     let shown = sites.show(3, "warehouse");
     assert_eq!(shown["kind"], "group lock by token");
     assert_eq!(shown["holders"][0]["fence"], shown["holders"][1]["fence"]);
     assert_eq!(shown["token"]["site"], 1);
-    let (epoch, session) = (&shown["token"]["epoch"], &shown["token"]["session"]);
+    let (epoch, round) = (&shown["token"]["epoch"], &shown["token"]["round"]);
     let text = sites.run(3, "show warehouse", &[]).out;
-    let line = format!("site 1 has the token: epoch {epoch}, session {session}");
+    let line = format!("site 1 has the token: epoch {epoch}, round {round}");
     assert!(text.contains(&line), "{line} is not in {text}");
     let listed = sites.run(3, "ls", &[]).out;
     assert!(listed.contains("group lock by token"), "{listed}");
@@ -41,9 +42,9 @@ fn those_of_one_group_are_inside_together_and_the_token_is_shown() {
     assert_eq!(new.finish().code, Some(0));
 }
 
-/// Two scripts around one file, which say their fences. One holds a shared `flock` as long as it
-/// lives, as all of its group may, and ignores SIGTERM; the other says whether it is alone.
-fn scripts(sites: &Sites) -> (String, String) {
+/// Two scripts that use one file and print their fences. The first holds a shared `flock` as long
+/// as it lives and ignores SIGTERM; the second prints whether it is alone.
+fn scripts(sites: &TestCluster) -> (String, String) {
     let file = sites.file("guarded");
     let file = file.to_str().unwrap();
     let shares = format!(
@@ -54,10 +55,10 @@ fn scripts(sites: &Sites) -> (String, String) {
     (shares, alone)
 }
 
-/// Those who followed are dead or have left before another group is inside, whose token is new.
+/// All followers are dead or have left before another group enters with a new token.
 #[test]
 fn groups_do_not_mix_when_the_site_of_the_captain_is_killed() {
-    let mut sites = Sites::start(3);
+    let mut sites = TestCluster::start(3);
     let (shares, alone) = scripts(&sites);
     let mut captain = sites.spawn(1, V2, &["--", "sh", "-c", &shares]);
     let fence: u64 = captain.line().trim().parse().expect("a fence");
@@ -76,8 +77,8 @@ fn groups_do_not_mix_when_the_site_of_the_captain_is_killed() {
 }
 
 #[test]
-fn the_next_group_comes_in_when_the_site_of_a_follower_is_killed() {
-    let mut sites = Sites::start(3);
+fn the_next_group_enters_when_the_site_of_a_follower_is_killed() {
+    let mut sites = TestCluster::start(3);
     let (shares, alone) = scripts(&sites);
     let (captain, fence) = sites.hold(1, V2);
     let mut follower = sites.spawn(2, V2, &["--", "sh", "-c", &shares]);
@@ -93,7 +94,7 @@ fn the_next_group_comes_in_when_the_site_of_a_follower_is_killed() {
 
 #[test]
 fn an_idle_token_that_dies_with_its_site_is_replaced() {
-    let mut sites = Sites::start(3);
+    let mut sites = TestCluster::start(3);
     let (holder, fence) = sites.hold(1, V2);
     assert_eq!(holder.finish().code, Some(0));
     assert_eq!(sites.show(2, "warehouse")["token"]["site"], 1, "it stays where it was used");
@@ -109,12 +110,12 @@ fn an_idle_token_that_dies_with_its_site_is_replaced() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line() {
+fn invalid_token_arguments_are_refused() {
     quorate("lock warehouse --group a --via ring -- echo no").refused(&["--via", "token"]);
     quorate("lock warehouse --via token -- echo no").refused(&["--group"]);
     quorate("lock warehouse --group a --via token --role shared --for 1m -- echo no")
         .refused(&["--via"]);
-    let sites = Sites::start(1);
+    let sites = TestCluster::start(1);
     let (holder, _) = sites.hold(1, "lock warehouse --group a --via token");
     let other = sites.run(1, "lock warehouse --group a -- echo no", &[]);
     assert_eq!(other.code, Some(125));

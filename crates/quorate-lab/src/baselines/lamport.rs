@@ -1,4 +1,4 @@
-//! Lamport 1978: everybody keeps the same queue.
+//! Lamport 1978: all sites keep the same queue.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,22 +6,23 @@ use std::fmt;
 use quorate_protocol::Ticket;
 use quorate_quorum::{SiteId, SiteSet};
 
-use crate::algorithm::{Algorithm, Desk, Place};
+use crate::algorithm::{Algorithm, SiteConfig, StepContext};
 
 /// Lamport 1978, "Time, clocks, and the ordering of events in a distributed system", section 4.
 ///
-/// A request goes to all and into everybody's queue. Who is first in its own queue, and has heard
-/// from all that nothing earlier is under way, is inside.
+/// A request goes to all sites and into their queues. A site enters when it is first in its own
+/// queue and all sites have acknowledged that nothing earlier is in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lamport {
     queue: BTreeSet<Ticket>,
     waits: Option<Ticket>,
-    /// Those who have not acknowledged the request.
+    /// The sites that have not acknowledged the request.
     missing: SiteSet,
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The messages between sites.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
     /// Queue me.
     Request(Ticket),
@@ -43,11 +44,11 @@ impl fmt::Display for Message {
 }
 
 impl Lamport {
-    fn try_to_enter(&mut self, desk: &mut Desk<'_, Self>) {
-        let heard = self.missing.is_empty() || !desk.keeps("acks");
+    fn try_to_enter(&mut self, context: &mut StepContext<'_, Self>) {
+        let heard = self.missing.is_empty() || !context.keeps("acks");
         if self.waits.is_some() && heard && self.queue.first() == self.waits.as_ref() {
             self.waits = None;
-            desk.enter();
+            context.enter();
         }
     }
 }
@@ -59,24 +60,24 @@ impl Algorithm for Lamport {
 
     type Message = Message;
 
-    fn new(_: &Place) -> Self {
+    fn new(_: &SiteConfig) -> Self {
         Self { queue: BTreeSet::new(), waits: None, missing: SiteSet::new() }
     }
 
-    fn ask(&mut self, ticket: Ticket, desk: &mut Desk<'_, Self>) {
+    fn ask(&mut self, ticket: Ticket, context: &mut StepContext<'_, Self>) {
         self.queue.insert(ticket);
         self.waits = Some(ticket);
-        self.missing = desk.others();
-        desk.send_all(&desk.others(), &Message::Request(ticket));
-        self.try_to_enter(desk);
+        self.missing = context.others();
+        context.send_all(&context.others(), &Message::Request(ticket));
+        self.try_to_enter(context);
     }
 
-    fn receive(&mut self, from: SiteId, message: Message, desk: &mut Desk<'_, Self>) {
+    fn receive(&mut self, from: SiteId, message: Message, context: &mut StepContext<'_, Self>) {
         match message {
             Message::Request(ticket) => {
-                desk.observe(ticket);
+                context.observe(ticket);
                 self.queue.insert(ticket);
-                desk.send(from, Message::Ack);
+                context.send(from, Message::Ack);
             }
             Message::Ack => {
                 self.missing.remove(from);
@@ -85,15 +86,15 @@ impl Algorithm for Lamport {
                 self.queue.remove(&ticket);
             }
         }
-        self.try_to_enter(desk);
+        self.try_to_enter(context);
     }
 
-    fn leave(&mut self, desk: &mut Desk<'_, Self>) {
-        let me = desk.me();
+    fn leave(&mut self, context: &mut StepContext<'_, Self>) {
+        let me = context.me();
         let mine = self.queue.iter().copied().find(|ticket| ticket.site == me);
         let mine = mine.expect("who is inside is in its own queue");
         self.queue.remove(&mine);
-        desk.send_all(&desk.others(), &Message::Release(mine));
+        context.send_all(&context.others(), &Message::Release(mine));
     }
 
     fn is_idle(&self) -> bool {
@@ -101,10 +102,6 @@ impl Algorithm for Lamport {
     }
 
     fn kind(message: &Message) -> &'static str {
-        match message {
-            Message::Request(_) => "request",
-            Message::Ack => "ack",
-            Message::Release(_) => "release",
-        }
+        message.into()
     }
 }

@@ -6,13 +6,13 @@ use std::fmt;
 use quorate_protocol::Ticket;
 use quorate_quorum::SiteId;
 
-use crate::algorithm::{Algorithm, Desk, Place};
+use crate::algorithm::{Algorithm, SiteConfig, StepContext};
 
 /// Raymond 1989, "A tree-based algorithm for distributed mutual exclusion".
 ///
-/// Every site knows in which direction the token is, and asks its neighbour there, also for the
-/// neighbours behind it. The tree is that of a heap: the neighbours of v are 2v + 1, 2v + 2 and
-/// the site above it, and the token is at the root first.
+/// Every site knows in which direction the token is, and asks its neighbour there, also on behalf
+/// of the neighbours behind it. The tree is that of a heap: the neighbours of v are 2v + 1, 2v + 2
+/// and its parent, and the token starts at the root.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Raymond {
     /// The neighbour in whose direction the token is, or the site itself.
@@ -24,8 +24,9 @@ pub struct Raymond {
     queue: VecDeque<SiteId>,
 }
 
-/// What neighbours say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The messages between neighbours.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
     /// Send the token this way.
     Request,
@@ -42,8 +43,8 @@ impl fmt::Display for Message {
 impl Raymond {
     /// Passes the token on if it is here and free, then asks for it if it is elsewhere and wanted.
     /// The paper's `ASSIGN_PRIVILEGE` and `MAKE_REQUEST`.
-    fn go_on(&mut self, desk: &mut Desk<'_, Self>) {
-        let me = desk.me();
+    fn go_on(&mut self, context: &mut StepContext<'_, Self>) {
+        let me = context.me();
         if self.holder == me
             && !self.inside
             && let Some(next) = self.queue.pop_front()
@@ -51,17 +52,17 @@ impl Raymond {
             self.asked = false;
             if next == me {
                 self.inside = true;
-                desk.enter();
+                context.enter();
             } else {
-                if desk.keeps("turn") {
+                if context.keeps("turn") {
                     self.holder = next;
                 }
-                desk.send(next, Message::Privilege);
+                context.send(next, Message::Privilege);
             }
         }
         if self.holder != me && !self.queue.is_empty() && !self.asked {
             self.asked = true;
-            desk.send(self.holder, Message::Request);
+            context.send(self.holder, Message::Request);
         }
     }
 }
@@ -73,27 +74,27 @@ impl Algorithm for Raymond {
 
     type Message = Message;
 
-    fn new(place: &Place) -> Self {
-        let above = place.me.index().saturating_sub(1) / 2;
+    fn new(config: &SiteConfig) -> Self {
+        let above = config.me.index().saturating_sub(1) / 2;
         Self { holder: SiteId::new(above), inside: false, asked: false, queue: VecDeque::new() }
     }
 
-    fn ask(&mut self, _: Ticket, desk: &mut Desk<'_, Self>) {
-        self.queue.push_back(desk.me());
-        self.go_on(desk);
+    fn ask(&mut self, _: Ticket, context: &mut StepContext<'_, Self>) {
+        self.queue.push_back(context.me());
+        self.go_on(context);
     }
 
-    fn receive(&mut self, from: SiteId, message: Message, desk: &mut Desk<'_, Self>) {
+    fn receive(&mut self, from: SiteId, message: Message, context: &mut StepContext<'_, Self>) {
         match message {
             Message::Request => self.queue.push_back(from),
-            Message::Privilege => self.holder = desk.me(),
+            Message::Privilege => self.holder = context.me(),
         }
-        self.go_on(desk);
+        self.go_on(context);
     }
 
-    fn leave(&mut self, desk: &mut Desk<'_, Self>) {
+    fn leave(&mut self, context: &mut StepContext<'_, Self>) {
         self.inside = false;
-        self.go_on(desk);
+        self.go_on(context);
     }
 
     fn is_idle(&self) -> bool {
@@ -101,9 +102,6 @@ impl Algorithm for Raymond {
     }
 
     fn kind(message: &Message) -> &'static str {
-        match message {
-            Message::Request => "request",
-            Message::Privilege => "privilege",
-        }
+        message.into()
     }
 }

@@ -5,23 +5,24 @@ use std::fmt;
 use quorate_protocol::Ticket;
 use quorate_quorum::{SiteId, SiteSet};
 
-use crate::algorithm::{Algorithm, Desk, Place};
+use crate::algorithm::{Algorithm, SiteConfig, StepContext};
 
 /// Ricart & Agrawala 1981, "An optimal algorithm for mutual exclusion in computer networks".
 ///
-/// A request goes to all, and whom all have answered is inside. Who is inside or has asked earlier
-/// answers when it leaves.
+/// A request goes to all sites, and enters when all have answered. A site that is inside, or has an
+/// earlier request, answers when it leaves.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RicartAgrawala {
     mine: Option<Ticket>,
-    /// Those who have not answered.
+    /// The sites that have not answered.
     missing: SiteSet,
-    /// Those whom we answer when we leave.
+    /// The sites that we answer when we leave.
     deferred: SiteSet,
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The messages between sites.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
     /// May I?
     Request(Ticket),
@@ -45,42 +46,42 @@ impl Algorithm for RicartAgrawala {
 
     type Message = Message;
 
-    fn new(_: &Place) -> Self {
+    fn new(_: &SiteConfig) -> Self {
         Self { mine: None, missing: SiteSet::new(), deferred: SiteSet::new() }
     }
 
-    fn ask(&mut self, ticket: Ticket, desk: &mut Desk<'_, Self>) {
+    fn ask(&mut self, ticket: Ticket, context: &mut StepContext<'_, Self>) {
         self.mine = Some(ticket);
-        self.missing = desk.others();
-        desk.send_all(&desk.others(), &Message::Request(ticket));
+        self.missing = context.others();
+        context.send_all(&context.others(), &Message::Request(ticket));
         if self.missing.is_empty() {
-            desk.enter();
+            context.enter();
         }
     }
 
-    fn receive(&mut self, from: SiteId, message: Message, desk: &mut Desk<'_, Self>) {
+    fn receive(&mut self, from: SiteId, message: Message, context: &mut StepContext<'_, Self>) {
         match message {
             Message::Request(ticket) => {
-                desk.observe(ticket);
-                // Who is inside has the earlier ticket too: the other had answered it before.
-                if self.mine.is_some_and(|mine| mine < ticket) && desk.keeps("defer") {
+                context.observe(ticket);
+                // A holder inside has the earlier ticket: the other site answered it before.
+                if self.mine.is_some_and(|mine| mine < ticket) && context.keeps("defer") {
                     self.deferred.insert(from);
                 } else {
-                    desk.send(from, Message::Reply);
+                    context.send(from, Message::Reply);
                 }
             }
             Message::Reply => {
                 self.missing.remove(from);
                 if self.missing.is_empty() {
-                    desk.enter();
+                    context.enter();
                 }
             }
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk<'_, Self>) {
+    fn leave(&mut self, context: &mut StepContext<'_, Self>) {
         self.mine = None;
-        desk.send_all(&std::mem::take(&mut self.deferred), &Message::Reply);
+        context.send_all(&std::mem::take(&mut self.deferred), &Message::Reply);
     }
 
     fn is_idle(&self) -> bool {
@@ -88,9 +89,6 @@ impl Algorithm for RicartAgrawala {
     }
 
     fn kind(message: &Message) -> &'static str {
-        match message {
-            Message::Request(_) => "request",
-            Message::Reply => "reply",
-        }
+        message.into()
     }
 }

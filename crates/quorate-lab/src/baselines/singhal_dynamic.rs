@@ -1,29 +1,31 @@
-//! Singhal 1992: each site learns whom it has to ask.
+//! Singhal 1992: each site learns which sites it must ask.
 
 use std::fmt;
 
 use quorate_protocol::Ticket;
 use quorate_quorum::{SiteId, SiteSet};
 
-use crate::algorithm::{Algorithm, Desk, Place};
+use crate::algorithm::{Algorithm, SiteConfig, StepContext};
 
 /// Singhal 1992, "A dynamic information-structure mutual exclusion algorithm for distributed
 /// systems".
 ///
-/// As Ricart & Agrawala, but a site asks only those who may have been inside since it was itself.
+/// Like Ricart & Agrawala, but a site asks only the sites that may have been inside since its last
+/// entry.
 /// Of any two sites one asks the other, at the beginning the later the earlier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SinghalDynamic {
     mine: Option<Ticket>,
     inside: bool,
-    /// Whom we have to ask, or have asked and not heard from; the paper's request set.
+    /// The sites we must ask, or that have not answered yet; the paper's request set.
     ask: SiteSet,
-    /// Whom we answer when we leave; the paper's inform set.
+    /// The sites we answer when we leave; the paper's inform set.
     inform: SiteSet,
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The messages between sites.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
     /// May I?
     Request(Ticket),
@@ -41,30 +43,30 @@ impl fmt::Display for Message {
 }
 
 impl SinghalDynamic {
-    fn on_request(&mut self, from: SiteId, ticket: Ticket, desk: &mut Desk<'_, Self>) {
-        desk.observe(ticket);
+    fn on_request(&mut self, from: SiteId, ticket: Ticket, context: &mut StepContext<'_, Self>) {
+        context.observe(ticket);
         match self.mine {
             Some(mine) if self.inside || mine < ticket => {
                 self.inform.insert(from);
             }
             Some(mine) => {
-                desk.send(from, Message::Reply);
+                context.send(from, Message::Reply);
                 // It goes first, and we had no reason to ask it before.
-                if desk.keeps("ask-back") && self.ask.insert(from) {
-                    desk.send(from, Message::Request(mine));
+                if context.keeps("ask-back") && self.ask.insert(from) {
+                    context.send(from, Message::Request(mine));
                 }
             }
             None => {
                 self.ask.insert(from);
-                desk.send(from, Message::Reply);
+                context.send(from, Message::Reply);
             }
         }
     }
 
-    fn try_to_enter(&mut self, desk: &mut Desk<'_, Self>) {
+    fn try_to_enter(&mut self, context: &mut StepContext<'_, Self>) {
         if self.mine.is_some() && !self.inside && self.ask.is_empty() {
             self.inside = true;
-            desk.enter();
+            context.enter();
         }
     }
 }
@@ -76,31 +78,31 @@ impl Algorithm for SinghalDynamic {
 
     type Message = Message;
 
-    fn new(place: &Place) -> Self {
-        let ask = SiteSet::full(place.me.index());
+    fn new(config: &SiteConfig) -> Self {
+        let ask = SiteSet::full(config.me.index());
         Self { mine: None, inside: false, ask, inform: SiteSet::new() }
     }
 
-    fn ask(&mut self, ticket: Ticket, desk: &mut Desk<'_, Self>) {
+    fn ask(&mut self, ticket: Ticket, context: &mut StepContext<'_, Self>) {
         self.mine = Some(ticket);
-        desk.send_all(&self.ask, &Message::Request(ticket));
-        self.try_to_enter(desk);
+        context.send_all(&self.ask, &Message::Request(ticket));
+        self.try_to_enter(context);
     }
 
-    fn receive(&mut self, from: SiteId, message: Message, desk: &mut Desk<'_, Self>) {
+    fn receive(&mut self, from: SiteId, message: Message, context: &mut StepContext<'_, Self>) {
         match message {
-            Message::Request(ticket) => self.on_request(from, ticket, desk),
+            Message::Request(ticket) => self.on_request(from, ticket, context),
             Message::Reply => {
                 self.ask.remove(from);
-                self.try_to_enter(desk);
+                self.try_to_enter(context);
             }
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk<'_, Self>) {
+    fn leave(&mut self, context: &mut StepContext<'_, Self>) {
         (self.mine, self.inside) = (None, false);
         let inform = std::mem::take(&mut self.inform);
-        desk.send_all(&inform, &Message::Reply);
+        context.send_all(&inform, &Message::Reply);
         self.ask.extend_from(&inform);
     }
 
@@ -109,9 +111,6 @@ impl Algorithm for SinghalDynamic {
     }
 
     fn kind(message: &Message) -> &'static str {
-        match message {
-            Message::Request(_) => "request",
-            Message::Reply => "reply",
-        }
+        message.into()
     }
 }

@@ -5,19 +5,19 @@ use std::fmt;
 use quorate_protocol::Ticket;
 use quorate_quorum::SiteId;
 
-use crate::algorithm::{Algorithm, Desk, Place};
+use crate::algorithm::{Algorithm, SiteConfig, StepContext};
 
 /// Singhal 1989, "A heuristically-aided algorithm for mutual exclusion in distributed systems".
 ///
-/// A site asks only those that it believes to want the token too: one of them has it, or gets it
-/// soon. The token carries what is known of all sites, and who has had it knows as much. At the
-/// beginning each site believes that of all before it.
+/// A site asks only the sites that it believes to want the token too: one of them has it, or gets
+/// it soon. The token carries the known states of all sites, and a site that had it knows as much.
+/// Initially each site believes this of all sites before it.
 ///
-/// It is here as textbooks have it, with their four states, request numbers and copies of both in
-/// the token, and not free of deadlock. Of any two sites one must look at the
-/// other. A site that leaves stops looking at those who do not want the token, because its request
-/// makes them look at it; but if the token reaches one of them before that request does, neither
-/// looks at the other any more. Scenario: `singhal-heuristic/late_request`.
+/// This is the textbook version, with four states, request numbers and copies of both in the token.
+/// It can deadlock. Of any two sites, one must look at the other. A site that leaves stops looking
+/// at the sites that do not want the token, because its request makes them look at it; but if the
+/// token reaches one of them before that request, neither looks at the other any more. Scenario:
+/// `singhal-heuristic/late_request`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SinghalHeuristic {
     state: State,
@@ -25,17 +25,17 @@ pub struct SinghalHeuristic {
     token: Option<Known>,
 }
 
-/// What a site does; the paper's N, R, E and H.
+/// The state of a site; the paper's N, R, E and H.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     None,
     Requesting,
     Executing,
-    /// It has the token, and nobody wants it.
+    /// It has the token, and no site wants it.
     Holding,
 }
 
-/// What is known of all sites, here or in the token.
+/// Knowledge about all sites, here or in the token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Known {
     /// Whether each wants the token; the paper's SV and TSV.
@@ -44,10 +44,11 @@ pub struct Known {
     requests: Vec<u32>,
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The messages between sites.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
-    /// I want the token, for the how-manieth time.
+    /// I want the token; the ordinal of this request at its site.
     Request(u32),
     /// Here it is.
     Token(Known),
@@ -63,23 +64,23 @@ impl fmt::Display for Message {
 }
 
 impl SinghalHeuristic {
-    fn on_request(&mut self, from: SiteId, number: u32, desk: &mut Desk<'_, Self>) {
+    fn on_request(&mut self, from: SiteId, number: u32, context: &mut StepContext<'_, Self>) {
         let at = from.index();
-        if number <= self.known.requests[at] && desk.keeps("outdated") {
-            return; // it was served in the meantime, and the token told so
+        if number <= self.known.requests[at] && context.keeps("outdated") {
+            return; // it was served in the meantime, as the token showed
         }
         self.known.requests[at] = number;
         let news = !std::mem::replace(&mut self.known.wants[at], true);
         match self.state {
             // It wants the token as well, and may get it before us.
-            State::Requesting if news && desk.keeps("ask-back") => {
-                desk.send(from, Message::Request(self.known.requests[desk.me().index()]));
+            State::Requesting if news && context.keeps("ask-back") => {
+                context.send(from, Message::Request(self.known.requests[context.me().index()]));
             }
             State::Holding => {
                 self.state = State::None;
                 let mut token = self.token.take().expect("a holding site has the token");
                 (token.wants[at], token.requests[at]) = (true, number);
-                desk.send(from, Message::Token(token));
+                context.send(from, Message::Token(token));
             }
             State::None | State::Requesting | State::Executing => {}
         }
@@ -105,10 +106,10 @@ impl Algorithm for SinghalHeuristic {
 
     type Message = Message;
 
-    fn new(place: &Place) -> Self {
-        let wants = (0..place.n).map(|site| site < place.me.index()).collect();
-        let none = Known { wants: vec![false; place.n], requests: vec![0; place.n] };
-        let first = place.me.index() == 0;
+    fn new(config: &SiteConfig) -> Self {
+        let wants = (0..config.n).map(|site| site < config.me.index()).collect();
+        let none = Known { wants: vec![false; config.n], requests: vec![0; config.n] };
+        let first = config.me.index() == 0;
         Self {
             state: if first { State::Holding } else { State::None },
             known: Known { wants, ..none.clone() },
@@ -116,41 +117,41 @@ impl Algorithm for SinghalHeuristic {
         }
     }
 
-    fn ask(&mut self, _: Ticket, desk: &mut Desk<'_, Self>) {
+    fn ask(&mut self, _: Ticket, context: &mut StepContext<'_, Self>) {
         if self.state == State::Holding {
             self.state = State::Executing;
-            return desk.enter();
+            return context.enter();
         }
         self.state = State::Requesting;
-        let me = desk.me();
+        let me = context.me();
         self.known.requests[me.index()] += 1;
         let number = self.known.requests[me.index()];
-        for site in desk.after_me().filter(|site| self.known.wants[site.index()]) {
-            desk.send(site, Message::Request(number));
+        for site in context.after_me().filter(|site| self.known.wants[site.index()]) {
+            context.send(site, Message::Request(number));
         }
         self.known.wants[me.index()] = true;
     }
 
-    fn receive(&mut self, from: SiteId, message: Message, desk: &mut Desk<'_, Self>) {
+    fn receive(&mut self, from: SiteId, message: Message, context: &mut StepContext<'_, Self>) {
         match message {
-            Message::Request(number) => self.on_request(from, number, desk),
+            Message::Request(number) => self.on_request(from, number, context),
             Message::Token(token) => {
                 self.token = Some(token);
                 self.state = State::Executing;
-                desk.enter();
+                context.enter();
             }
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk<'_, Self>) {
-        let me = desk.me().index();
+    fn leave(&mut self, context: &mut StepContext<'_, Self>) {
+        let me = context.me().index();
         let mut token = self.token.take().expect("who is inside has the token");
         (self.known.wants[me], token.wants[me]) = (false, false);
         self.known.exchange(&mut token);
-        match desk.after_me().find(|site| self.known.wants[site.index()]) {
+        match context.after_me().find(|site| self.known.wants[site.index()]) {
             Some(next) => {
                 self.state = State::None;
-                desk.send(next, Message::Token(token));
+                context.send(next, Message::Token(token));
             }
             None => {
                 self.state = State::Holding;
@@ -164,9 +165,6 @@ impl Algorithm for SinghalHeuristic {
     }
 
     fn kind(message: &Message) -> &'static str {
-        match message {
-            Message::Request(_) => "request",
-            Message::Token(_) => "token",
-        }
+        message.into()
     }
 }

@@ -1,4 +1,4 @@
-//! Suzuki & Kasami 1985: a token that everybody calls for.
+//! Suzuki & Kasami 1985: a token, requested from all sites.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::fmt;
 use quorate_protocol::Ticket;
 use quorate_quorum::SiteId;
 
-use crate::algorithm::{Algorithm, Desk, Place};
+use crate::algorithm::{Algorithm, SiteConfig, StepContext};
 
 /// Suzuki & Kasami 1985, "A distributed mutual exclusion algorithm".
 ///
-/// Who has the token may enter. A request goes to all, with the how-manieth of its site it is; the
+/// The site with the token may enter. A request goes to all, with its ordinal at its site; the
 /// token knows how many of each were served.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SuzukiKasami {
@@ -26,14 +26,15 @@ pub struct SuzukiKasami {
 pub struct Token {
     /// How many requests of each site were served; the paper's LN.
     served: Vec<u32>,
-    /// Who gets it next.
+    /// The sites that get it next.
     queue: VecDeque<SiteId>,
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The messages between sites.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
-    /// I want the token, for the how-manieth time.
+    /// I want the token; the ordinal of this request at its site.
     Request(u32),
     /// Here it is.
     Token(Token),
@@ -59,9 +60,9 @@ impl fmt::Display for Message {
 impl SuzukiKasami {
     /// Whether a site waits for the token, as far as is known here: its last request is the one
     /// after the last served. Others arrive late, from a time before the token was there.
-    fn wants(&self, site: SiteId, token: &Token, desk: &Desk<'_, Self>) -> bool {
+    fn wants(&self, site: SiteId, token: &Token, context: &StepContext<'_, Self>) -> bool {
         let (request, served) = (self.requests[site.index()], token.served[site.index()]);
-        request == served + 1 || (request > 0 && !desk.keeps("numbers"))
+        request == served + 1 || (request > 0 && !context.keeps("numbers"))
     }
 }
 
@@ -72,30 +73,30 @@ impl Algorithm for SuzukiKasami {
 
     type Message = Message;
 
-    fn new(place: &Place) -> Self {
-        let token = Token { served: vec![0; place.n], queue: VecDeque::new() };
-        let token = (place.me.index() == 0).then_some(token);
-        Self { requests: vec![0; place.n], token, busy: false }
+    fn new(config: &SiteConfig) -> Self {
+        let token = Token { served: vec![0; config.n], queue: VecDeque::new() };
+        let token = (config.me.index() == 0).then_some(token);
+        Self { requests: vec![0; config.n], token, busy: false }
     }
 
-    fn ask(&mut self, _: Ticket, desk: &mut Desk<'_, Self>) {
+    fn ask(&mut self, _: Ticket, context: &mut StepContext<'_, Self>) {
         self.busy = true;
         if self.token.is_some() {
-            return desk.enter();
+            return context.enter();
         }
-        let number = &mut self.requests[desk.me().index()];
+        let number = &mut self.requests[context.me().index()];
         *number += 1;
-        desk.send_all(&desk.others(), &Message::Request(*number));
+        context.send_all(&context.others(), &Message::Request(*number));
     }
 
-    fn receive(&mut self, from: SiteId, message: Message, desk: &mut Desk<'_, Self>) {
+    fn receive(&mut self, from: SiteId, message: Message, context: &mut StepContext<'_, Self>) {
         match message {
             Message::Request(number) => {
                 let last = &mut self.requests[from.index()];
                 *last = number.max(*last);
                 if let Some(token) = self.token.take_if(|_| !self.busy) {
-                    if self.wants(from, &token, desk) {
-                        desk.send(from, Message::Token(token));
+                    if self.wants(from, &token, context) {
+                        context.send(from, Message::Token(token));
                     } else {
                         self.token = Some(token);
                     }
@@ -103,23 +104,23 @@ impl Algorithm for SuzukiKasami {
             }
             Message::Token(token) => {
                 self.token = Some(token);
-                desk.enter();
+                context.enter();
             }
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk<'_, Self>) {
+    fn leave(&mut self, context: &mut StepContext<'_, Self>) {
         self.busy = false;
         let mut token = self.token.take().expect("who is inside has the token");
-        let me = desk.me().index();
+        let me = context.me().index();
         token.served[me] = self.requests[me];
-        for site in desk.after_me() {
-            if !token.queue.contains(&site) && self.wants(site, &token, desk) {
+        for site in context.after_me() {
+            if !token.queue.contains(&site) && self.wants(site, &token, context) {
                 token.queue.push_back(site);
             }
         }
         match token.queue.pop_front() {
-            Some(next) => desk.send(next, Message::Token(token)),
+            Some(next) => context.send(next, Message::Token(token)),
             None => self.token = Some(token),
         }
     }
@@ -129,9 +130,6 @@ impl Algorithm for SuzukiKasami {
     }
 
     fn kind(message: &Message) -> &'static str {
-        match message {
-            Message::Request(_) => "request",
-            Message::Token(_) => "token",
-        }
+        message.into()
     }
 }

@@ -1,96 +1,96 @@
 //! Histories as pictures: sites side by side, messages as arrows from one to another.
 
-mod film;
+mod recorder;
 
-pub use self::film::{Film, Steps};
+pub use self::recorder::{DiagramRecorder, StepRecorder};
 
-/// A history, as data: how it looks is up to who shows it.
+/// A history, as plain data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagram {
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// Under which condition it happened.
+    /// The condition of the run.
     pub condition: String,
     /// The names of the sites.
     pub sites: Vec<String>,
-    /// Whether moments are times in T; otherwise only their order counts.
+    /// Whether times are in T; otherwise only their order matters.
     pub timed: bool,
     /// When it ends.
     pub end: f64,
     /// The messages.
     pub arrows: Vec<Arrow>,
-    /// How sites stand, where they are not idle.
-    pub stays: Vec<Stay>,
-    /// What happens at a moment.
+    /// The states of sites that are not idle.
+    pub intervals: Vec<Interval>,
+    /// Events at one site.
     pub moments: Vec<Moment>,
-    /// Times to be marked.
+    /// Intervals to be marked.
     pub spans: Vec<Span>,
 }
 
 /// A message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrow {
-    /// The place of its sender.
+    /// The index of its sender.
     pub from: usize,
-    /// The place of its receiver.
+    /// The index of its receiver.
     pub to: usize,
-    /// What it is.
+    /// Its kind.
     pub kind: &'static str,
     /// When it was sent.
     pub sent: f64,
     /// When it arrives, or would have.
     pub arrives: f64,
-    /// What became of it.
-    pub fate: Fate,
+    /// Whether it arrived.
+    pub delivery: Delivery,
 }
 
-/// What became of a message.
+/// Whether a message arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Delivery {
     /// It arrived.
     Arrived,
-    /// It never will.
+    /// It was lost.
     Lost,
-    /// It was not seen again.
-    UnderWay,
+    /// It had not arrived at the end.
+    InFlight,
 }
 
-/// A time that a site spends in one way.
+/// An interval that a site spends in one state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stay {
-    /// The place of the site.
+pub struct Interval {
+    /// The index of the site.
     pub site: usize,
     /// Its beginning.
     pub from: f64,
     /// Its end.
     pub until: f64,
-    /// In which way.
-    pub standing: Standing,
+    /// The state.
+    pub state: SiteState,
 }
 
-/// How a site stands.
+/// The state of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SiteState {
     /// A caller waits.
-    Waits,
+    Waiting,
     /// A caller is inside.
     Inside,
     /// It does not run.
     Down,
 }
 
-/// Something that happens at one site.
+/// An event at one site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
-    /// The place of the site.
+    /// The index of the site.
     pub site: usize,
-    /// When.
+    /// The time.
     pub at: f64,
-    /// What.
+    /// Its description.
     pub what: String,
 }
 
-/// A time to be marked.
+/// An interval to be marked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
     /// Its beginning.
@@ -102,21 +102,23 @@ pub struct Span {
 }
 
 impl Diagram {
-    /// When a site is inside, each time from when to when.
+    /// The intervals in which a site is inside.
     pub fn inside(&self, site: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let inside = move |stay: &&Stay| stay.site == site && stay.standing == Standing::Inside;
-        self.stays.iter().filter(inside).map(|stay| (stay.from, stay.until))
+        let inside = move |interval: &&Interval| {
+            interval.site == site && interval.state == SiteState::Inside
+        };
+        self.intervals.iter().filter(inside).map(|interval| (interval.from, interval.until))
     }
 
-    /// How many sites are inside at one time, at most.
+    /// The most sites that are inside at one time.
     pub fn together(&self) -> usize {
         let inside = |at: f64| {
-            let there = |stay: &&Stay| {
-                stay.standing == Standing::Inside && (stay.from..stay.until).contains(&at)
+            let there = |interval: &&Interval| {
+                interval.state == SiteState::Inside && (interval.from..interval.until).contains(&at)
             };
-            self.stays.iter().filter(there).count()
+            self.intervals.iter().filter(there).count()
         };
-        self.stays.iter().map(|stay| inside(stay.from)).max().unwrap_or_default()
+        self.intervals.iter().map(|interval| inside(interval.from)).max().unwrap_or_default()
     }
 
     /// How many messages of these kinds were sent.

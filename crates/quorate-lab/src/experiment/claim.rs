@@ -2,7 +2,7 @@
 
 use super::{Finding, Row, Verdict, rounded};
 
-/// What a paper claims, in its words and as a number for the cluster at hand.
+/// A claim of a paper, in its words and as a number for the cluster at hand.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     text: &'static str,
@@ -10,7 +10,7 @@ pub(super) struct Claim {
     sense: Sense,
 }
 
-/// What a claim says of its number.
+/// How a claim relates to its number.
 #[derive(Clone, Copy, Debug)]
 enum Sense {
     /// This it is, give or take so large a share of it.
@@ -28,11 +28,11 @@ enum Sense {
 /// How far the last digits of a sum may be off.
 const DIGITS: f64 = 1e-9;
 
-/// How far chance may push an average, or a figure out of its range, as a share of it.
+/// The relative deviation that is put down to chance.
 const CHANCE: f64 = 0.05;
 
 impl Claim {
-    /// A claim that leaves nothing to chance.
+    /// A claim of an exact figure.
     pub(super) fn exact(text: &'static str, value: f64) -> Self {
         Self { text, value, sense: Sense::Is(DIGITS) }
     }
@@ -97,7 +97,7 @@ impl Claim {
         }
     }
 
-    /// The claim with its value: `3(N-1) = 24`. Without words it is the value alone.
+    /// The claim with its value: `3(N-1) = 24`, or the value alone.
     fn spelt(&self) -> String {
         let value = rounded(self.value).to_string();
         let bound = match self.sense {

@@ -2,7 +2,7 @@
 
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_sim::random::T;
-use quorate_sim::{Shape, Subject};
+use quorate_sim::{Shape, SimProtocol};
 
 use super::measure::{Heavy, heavy, uneven};
 use super::{Axis, Claim, Finding, Plot, Settings, Sink, headline};
@@ -19,13 +19,13 @@ const UNEVEN: [u64; 3] = [25, 100, 300];
 /// two of three rows and columns of the grid below.
 const P: f64 = 2.0 / 3.0;
 
-const EVEN: &str = "everybody asks again at once, grid of 9, constant delays";
+const EVEN: &str = "all sites ask again at once, grid of 9, constant delays";
 
 /// Four variants on a grid of nine, as the stay grows from a hundredth of T to ten; then the same
 /// where messages take unequal time.
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let condition = format!(
-        "everybody asks again at once, 40 times, plane of 13, exponential delays, {} runs",
+        "all sites ask again at once, 40 times, plane of 13, exponential delays, {} runs",
         runs(settings)
     );
     let mut page = Page { settings, sink, plots: plots(&condition), condition };
@@ -87,7 +87,7 @@ impl Page<'_> {
         }
     }
 
-    fn even_row<P: Subject<Claim = ()>>(
+    fn even_row<P: SimProtocol<Claim = ()>>(
         &mut self,
         name: &str,
         options: &P::Options,
@@ -120,8 +120,8 @@ impl Page<'_> {
         }
     }
 
-    /// Messages take unequal time: "somewhat more" than T, the paper says. The figures claimed are
-    /// those of an independent simulation of the repaired algorithm.
+    /// With unequal delays; the paper says "somewhat more" than T. The claimed figures are those of
+    /// an independent simulation of the repaired algorithm.
     fn uneven(&mut self, stay: u64) {
         let (ours, basic) = match stay {
             25 => (Claim::average("", 1.20), Claim::average("", 1.33)),
@@ -137,7 +137,7 @@ impl Page<'_> {
         self.uneven_row::<Mutex>("5.3", &Options::default(), stay, (&ours, ""));
     }
 
-    fn uneven_row<P: Subject<Claim = ()>>(
+    fn uneven_row<P: SimProtocol<Claim = ()>>(
         &mut self,
         name: &str,
         options: &P::Options,

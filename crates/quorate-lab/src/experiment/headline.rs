@@ -1,4 +1,4 @@
-//! What an experiment comes to, in a sentence or two for the top of a report.
+//! Headlines: the main result of an experiment, for the top of a report.
 
 use super::{Plot, rounded};
 

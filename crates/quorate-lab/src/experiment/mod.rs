@@ -1,4 +1,4 @@
-//! Experiments: what a paper claims, under which condition, and what was measured.
+//! Experiments: the claim of a paper, its condition, and the measurement.
 
 mod claim;
 mod errata;
@@ -14,8 +14,6 @@ mod scale;
 mod stories;
 mod table1;
 mod token;
-
-use std::fmt;
 
 use self::claim::Claim;
 pub use self::plot::{Axis, Line, Plot};
@@ -43,7 +41,7 @@ pub enum Finding {
     Plot(Plot),
     /// A history.
     Diagram(Diagram),
-    /// What it comes to, in a sentence or two.
+    /// Its main result, in a sentence or two.
     Headline(String),
 }
 
@@ -94,7 +92,7 @@ pub const EXPERIMENTS: [Experiment; 10] = [
     },
     Experiment {
         name: "stories",
-        about: "short histories, drawn: hand-overs, a session with followers, a lost token",
+        about: "short histories, drawn: hand-overs, an occupancy with followers, a lost token",
         run: stories::run,
     },
     Experiment {
@@ -109,14 +107,14 @@ pub const EXPERIMENTS: [Experiment; 10] = [
     },
 ];
 
-/// How an experiment is made.
+/// The settings of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Decides what is left to chance.
+    /// The seed of all random choices.
     pub seed: u64,
     /// Only the small sizes.
     pub quick: bool,
-    /// Whether to measure also what a clock on the wall says, which is never twice the same.
+    /// Whether to measure wall-clock time too, which differs from run to run.
     pub clock: bool,
 }
 
@@ -125,7 +123,7 @@ pub struct Settings {
 pub struct Row {
     /// What was measured, of which algorithm and cluster.
     pub name: String,
-    /// What the paper says.
+    /// The claim of the paper.
     pub claim: String,
     /// Under which condition.
     pub condition: String,
@@ -140,24 +138,15 @@ pub struct Row {
 }
 
 /// How a claim and a measurement compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Verdict {
-    /// They are the same, but for chance, or the measurement keeps within the bound claimed.
+    /// The figures are equal, up to chance, or the measurement is within the claimed bound.
     Holds,
-    /// What is said never to happen was seen, or a bound was broken.
+    /// A bound was broken, or an event happened that never should.
     Refuted,
-    /// They are not the same.
+    /// The figures are not equal.
     Differs,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Verdict::Holds => "holds",
-            Verdict::Refuted => "refuted",
-            Verdict::Differs => "differs",
-        })
-    }
 }
 
 /// At most three places after the point, or three digits if it is small.

@@ -1,9 +1,9 @@
-//! Plots, as numbers: how they look is up to who shows them.
+//! Plots, as plain data.
 
 /// Lines over a common pair of axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Under which condition it was measured.
     pub condition: String,
@@ -18,7 +18,7 @@ pub struct Plot {
 /// An axis of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What is laid off along it, with its unit.
+    /// Its quantity and unit.
     pub label: String,
     /// Whether it goes in powers of ten. All its values are positive then.
     pub powers: bool,
@@ -29,7 +29,7 @@ pub struct Axis {
 pub struct Line {
     /// Its name.
     pub label: String,
-    /// Whether it is what somebody claims, and was not measured.
+    /// Whether it is a claim, not a measurement.
     pub claimed: bool,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,

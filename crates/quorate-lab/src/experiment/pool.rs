@@ -17,7 +17,7 @@ type Sizes = (ArbiterKind, usize, usize, &'static [usize], &'static str);
 
 const FORMULA: &str = "kn div (k + h) + 1";
 
-/// What the paper and its catalogue say of sizes.
+/// The sizes that the paper and its catalogue give.
 const SIZES: [Sizes; 11] = [
     (ArbiterKind::Uniform, 9, 3, &[7, 6, 5], FORMULA),
     (ArbiterKind::Uniform, 64, 3, &[49, 39, 33], FORMULA),
@@ -162,7 +162,7 @@ fn in_use(settings: Settings, think: u64, sink: Sink<'_>, plot: &mut Plot) {
 /// Messages for a grant when site after site asks for 1, 2, … k units, and from 1 on again.
 fn mixed(settings: Settings, arbiters: Arbiters, think: u64, in_use: &mut InUse) -> f64 {
     let (n, k) = (arbiters.n(), u32::try_from(arbiters.k()).expect("few units"));
-    let claim = |count| Claim { units: Units { count, of: k }, numbered: false, hasty: false };
+    let claim = |count| Claim { units: Units { count, of: k }, numbered: false, no_wait: false };
     let claims = Claims::each((1..=k).map(|h| vec![claim(h)]).collect());
     let plan = Plan {
         requests: vec![2; n],

@@ -7,7 +7,7 @@ use quorate_quorum::{Kind, QuorumSystem, SiteId, SiteSet, build};
 
 use super::{Axis, Claim, Finding, Plot, Settings, Sink};
 
-/// What the literature says of a construction for so many sites: the sizes of its smallest and
+/// The literature on a construction for so many sites: the sizes of its smallest and
 /// largest quorums, failures survived, load, and how often no quorum is up if a site is down one
 /// time in ten.
 struct Entry(&'static str, usize, (usize, usize), usize, f64, f64);

@@ -21,7 +21,7 @@ const GROWTHS: [Growth; 4] = [
     ("majority", &[101, 301, 1_001], 1),
 ];
 
-/// How many entries are counted while one caller comes at a time.
+/// How many entries are counted under light load.
 const ENTRIES: usize = 50;
 
 /// Messages and delay as the number of sites grows, and the law of growth.
@@ -59,7 +59,7 @@ fn plots() -> [Plot; 2] {
     let sites = || Axis::powers("sites N");
     [
         Plot::new("Messages, one caller at a time", "sites in no order", sites(), messages()),
-        Plot::new("Messages, everybody asks", "twice each, E = 2T", sites(), messages()),
+        Plot::new("Messages, all sites ask", "twice each, E = 2T", sites(), messages()),
     ]
 }
 
@@ -80,7 +80,7 @@ fn one_by_one(settings: Settings, name: &str, n: usize, sink: Sink<'_>) -> f64 {
     messages
 }
 
-/// Everybody asks twice, from the same moment on.
+/// Every site asks twice, all starting at the same time.
 fn crowded(settings: Settings, name: &str, n: usize, sink: Sink<'_>) -> f64 {
     let quorums = system(name, n);
     let k = quorums.min_size() as f64;
@@ -91,7 +91,7 @@ fn crowded(settings: Settings, name: &str, n: usize, sink: Sink<'_>) -> f64 {
     let seconds = start.elapsed().as_secs_f64();
     let messages = share(tally.messages, tally.entries);
     let delay = in_t(tally.handover_ticks) / tally.handovers as f64;
-    let condition = "everybody asks twice, E = 2T, constant delays".to_owned();
+    let condition = "all sites ask twice, E = 2T, constant delays".to_owned();
     let mut row = |what: &str, claim: Claim, measured| {
         sink(claim.beside(format!("{name} N={n}: {what}"), condition.clone(), measured, ""));
     };

@@ -2,17 +2,17 @@
 
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_sim::random::T;
-use quorate_sim::{Shape, Subject};
+use quorate_sim::{Shape, SimProtocol};
 
 use super::measure::{heavy, light};
 use super::{Axis, Claim, Finding, Plot, Settings, Sink};
-use crate::algorithm::{Algorithm, EVERYBODY};
+use crate::algorithm::{ALL_SITES, Algorithm};
 use crate::baseline::Baseline;
 use crate::baselines::{
     Lamport, Maekawa, Raymond, RicartAgrawala, SinghalDynamic, SinghalHeuristic, SuzukiKasami,
 };
 
-/// What the table says of an algorithm: messages under light and heavy load, and the delay.
+/// A row of the table: messages under light and heavy load, and the delay.
 struct Claims {
     light: Claim,
     heavy: Claim,
@@ -64,13 +64,13 @@ fn quorums(table: &mut Table<'_>, root: u32) {
         light: Claim::exact("3(K-1)", 3.0 * (k - 1.0)),
         heavy: Claim::exact("5(K-1)", 5.0 * (k - 1.0)),
         delay: Claim::exact("2T", 2.0),
-        notes: ["K of a grid", "nobody gives way while requests come in their order", ""],
+        notes: ["K of a grid", "no request gives way while they come in order", ""],
     };
     table.baseline::<Maekawa>(n, &claims);
     table.row::<Mutex>("mutex, grid", "grid", n, &Options::default(), &ours(k));
 }
 
-/// What is claimed of our mutex.
+/// The claims about our mutex.
 fn ours(k: f64) -> Claims {
     Claims {
         light: Claim::exact("3(K-1)", 3.0 * (k - 1.0)),
@@ -109,7 +109,7 @@ fn tokens(table: &mut Table<'_>, n: u32) {
 
 /// Under which load messages and delay are measured.
 const LOADS: [&str; 2] =
-    ["one caller at a time, sites in no order", "everybody asks again at once, E = 2T"];
+    ["one caller at a time, sites in no order", "all sites ask again at once, E = 2T"];
 
 /// Messages under light and heavy load, and the delay, as N grows.
 fn plots() -> [Plot; 3] {
@@ -136,7 +136,7 @@ impl Table<'_> {
         self.row::<Baseline<A>>(A::NAME, A::QUORUM, n, &None, claims);
     }
 
-    fn row<P: Subject<Claim = ()>>(
+    fn row<P: SimProtocol<Claim = ()>>(
         &mut self,
         name: &str,
         kind: &str,
@@ -146,7 +146,7 @@ impl Table<'_> {
     ) {
         let shape = Shape::Kind(kind.to_owned(), n as usize);
         let quorums = P::quorums(&shape, &[()]).expect("there are such quorums for every N");
-        let asked = if kind == EVERYBODY { String::new() } else { format!(", quorums {kind}") };
+        let asked = if kind == ALL_SITES { String::new() } else { format!(", quorums {kind}") };
         let [one, all] = LOADS.map(|load| format!("{load}{asked}, constant delays"));
         let light = light::<P>(&quorums, options, self.settings.seed);
         let heavy = heavy::<P>(&quorums, options, 2 * T);

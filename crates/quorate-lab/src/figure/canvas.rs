@@ -1,4 +1,4 @@
-//! What figures are drawn on: `plotters` draws, in pixels, into memory.
+//! The drawing surface: `plotters` draws, in pixels, into memory.
 
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
@@ -15,14 +15,14 @@ pub(super) type Point = (f64, f64);
 pub(super) struct Ink {
     pub(super) colour: RGBColor,
     pub(super) width: u32,
-    /// How much of it covers what is below.
+    /// Its opacity.
     pub(super) cover: f64,
 }
 
 impl Ink {
     /// Thin and black, or light where the page is dark.
     pub(super) const THIN: Ink = Ink { colour: BLACK, width: 1, cover: 1.0 };
-    /// For what should not be noticed first.
+    /// For background lines.
     pub(super) const FAINT: Ink = Ink { cover: 0.18, ..Ink::THIN };
 
     /// A line of this colour.
@@ -35,7 +35,7 @@ impl Ink {
     }
 }
 
-/// On which side of its point text stands.
+/// The side of its point on which text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
@@ -46,7 +46,7 @@ pub(super) enum Side {
 /// A surface to draw on.
 pub(super) struct Canvas<'a>(DrawingArea<SVGBackend<'a>, Shift>);
 
-/// What `draw` draws on a surface of this size, as an SVG element.
+/// The drawing that `draw` makes on a surface of this size, as an SVG element.
 pub(super) fn drawn((width, height): Point, draw: impl FnOnce(&Canvas<'_>)) -> String {
     let mut text = String::new();
     let size = [width, height].map(|length| pixel(length.ceil()).unsigned_abs());
@@ -74,7 +74,7 @@ impl Canvas<'_> {
         must(self.0.draw(&DashedPathElement::new(pixels(points), 1, 3, ink.stroke())));
     }
 
-    /// Fills what is between points.
+    /// Fills a polygon.
     pub(super) fn patch(&self, points: &[Point], ink: Ink) {
         must(self.0.draw(&Polygon::new(pixels(points), ink.colour.mix(ink.cover).filled())));
     }
@@ -116,9 +116,9 @@ impl Canvas<'_> {
     }
 }
 
-/// Memory takes every drawing.
+/// Drawing into memory never fails.
 fn must<E: std::fmt::Debug>(done: Result<(), E>) {
-    done.expect("memory takes every drawing");
+    done.expect("drawing into memory never fails");
 }
 
 fn pixels(points: &[Point]) -> Vec<(i32, i32)> {

@@ -3,10 +3,10 @@
 use plotters::prelude::RGBColor;
 
 use super::canvas::{Canvas, Ink, Point, Side, drawn};
-use super::crowd::Crowd;
-use super::pen::{BLUE, GREEN, ORANGE, PURPLE};
+use super::occupied::OccupiedAreas;
+use super::palette::{BLUE, GREEN, ORANGE, PURPLE};
 use super::text::{SIZE, text_width};
-use crate::{Arrow, Diagram, Fate, Moment, Span, Standing, Stay};
+use crate::{Arrow, Delivery, Diagram, Interval, Moment, SiteState, Span};
 
 const WIDTH: f64 = 520.0;
 /// How far apart lines are at least; many sites make a wide diagram.
@@ -25,7 +25,7 @@ const STEP: f64 = 20.0;
 const STEP_MAX: f64 = 44.0;
 /// Half the width of the bar of a caller that waits or is inside.
 const BAR: f64 = 4.0;
-/// Where along an arrow its name may stand, the best place first.
+/// The positions along an arrow for its name, the best first.
 const PLACES: [f64; 9] = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
 
 impl Diagram {
@@ -46,7 +46,7 @@ impl Diagram {
     }
 }
 
-/// Messages that travel together, and where their names stand, if there is room.
+/// Messages that travel together, and the positions of their names, if there is room.
 struct Name<'a> {
     arrow: &'a Arrow,
     text: String,
@@ -65,25 +65,25 @@ impl<'a> Drawing<'a> {
         let gaps = diagram.sites.len().saturating_sub(1) as f64;
         let width = WIDTH.max(LEFT + gaps * LANE + RIGHT);
         let mut drawing = Self { diagram, width, unit, names: together(&diagram.arrows) };
-        let mut crowd = Crowd::default();
+        let mut occupied = OccupiedAreas::default();
         for moment in &diagram.moments {
             let (at, side) = drawing.moment(moment);
-            crowd.take(&moment.what, at, side);
+            occupied.add(&moment.what, at, side);
         }
         for span in &diagram.spans {
             let (from, until) = drawing.span(span);
-            crowd.take(&span.label, (from.0 + 8.0, f64::midpoint(from.1, until.1)), Side::Right);
+            occupied.add(&span.label, (from.0 + 8.0, f64::midpoint(from.1, until.1)), Side::Right);
         }
         let mut names = std::mem::take(&mut drawing.names);
         for name in &mut names {
             let (from, to) = drawing.ends(name.arrow);
             let places = PLACES.map(|part| between(from, to, part));
-            let has_room = |at: &&Point| crowd.has_room(&name.text, **at, Side::Middle);
+            let has_room = |at: &&Point| occupied.has_room(&name.text, **at, Side::Middle);
             let is_clear = |at: &&Point| has_room(at) && drawing.is_clear(&name.text, at.0);
             name.at =
                 places.iter().find(is_clear).or_else(|| places.iter().find(has_room)).copied();
             if let Some(at) = name.at {
-                crowd.take(&name.text, at, Side::Middle);
+                occupied.add(&name.text, at, Side::Middle);
             }
         }
         drawing.names = names;
@@ -113,22 +113,22 @@ impl<'a> Drawing<'a> {
         let start = from + side * self.edge(arrow.from, arrow.sent);
         let end = to - side * self.edge(arrow.to, arrow.arrives);
         let (start, end) = ((start, self.down(arrow.sent)), (end, self.down(arrow.arrives)));
-        let end = match arrow.fate {
-            Fate::Arrived => end,
-            Fate::Lost => between(start, end, 0.6),
-            Fate::UnderWay => between(start, end, 0.4),
+        let end = match arrow.delivery {
+            Delivery::Arrived => end,
+            Delivery::Lost => between(start, end, 0.6),
+            Delivery::InFlight => between(start, end, 0.4),
         };
         (start, end)
     }
 
     /// How far the line of a site reaches to either side.
     fn edge(&self, site: usize, at: f64) -> f64 {
-        let barred = |stay: &Stay| {
-            stay.site == site
-                && stay.standing != Standing::Down
-                && (stay.from..=stay.until).contains(&at)
+        let barred = |interval: &Interval| {
+            interval.site == site
+                && interval.state != SiteState::Down
+                && (interval.from..=interval.until).contains(&at)
         };
-        if self.diagram.stays.iter().any(barred) { BAR } else { 0.0 }
+        if self.diagram.intervals.iter().any(barred) { BAR } else { 0.0 }
     }
 
     /// On the right, but for the last site and what would not fit there.
@@ -192,23 +192,23 @@ impl<'a> Drawing<'a> {
         let across = self.across(site);
         canvas.text(&self.diagram.sites[site], (across, SIZE), Side::Middle);
         let line = |from: f64, until: f64| [(across, self.down(from)), (across, self.down(until))];
-        let mut stays: Vec<&Stay> =
-            self.diagram.stays.iter().filter(|stay| stay.site == site).collect();
-        stays.sort_by(|one, other| one.from.total_cmp(&other.from));
+        let mut intervals: Vec<&Interval> =
+            self.diagram.intervals.iter().filter(|interval| interval.site == site).collect();
+        intervals.sort_by(|one, other| one.from.total_cmp(&other.from));
         let mut idle = 0.0;
-        for stay in stays {
-            if idle < stay.from {
-                canvas.path(&line(idle, stay.from), Ink::THIN);
+        for interval in intervals {
+            if idle < interval.from {
+                canvas.path(&line(idle, interval.from), Ink::THIN);
             }
-            match stay.standing {
-                Standing::Waits => canvas.path(&self.bar(stay), Ink::THIN),
-                Standing::Inside => canvas.patch(&self.bar(stay), Ink::THIN),
-                Standing::Down => {
+            match interval.state {
+                SiteState::Waiting => canvas.path(&self.bar(interval), Ink::THIN),
+                SiteState::Inside => canvas.patch(&self.bar(interval), Ink::THIN),
+                SiteState::Down => {
                     let faint = Ink { cover: 0.5, ..Ink::THIN };
-                    canvas.dashes(&line(stay.from, stay.until), faint);
+                    canvas.dashes(&line(interval.from, interval.until), faint);
                 }
             }
-            idle = f64::max(idle, stay.until);
+            idle = f64::max(idle, interval.until);
         }
         if idle < self.diagram.end {
             canvas.path(&line(idle, self.diagram.end), Ink::THIN);
@@ -216,20 +216,20 @@ impl<'a> Drawing<'a> {
     }
 
     /// The corners of a bar, and the first again.
-    fn bar(&self, stay: &Stay) -> [Point; 5] {
-        let across = self.across(stay.site);
+    fn bar(&self, interval: &Interval) -> [Point; 5] {
+        let across = self.across(interval.site);
         let (left, right) = (across - BAR, across + BAR);
-        let (upper, lower) = (self.down(stay.from), self.down(stay.until));
+        let (upper, lower) = (self.down(interval.from), self.down(interval.until));
         [(left, upper), (right, upper), (right, lower), (left, lower), (left, upper)]
     }
 
     fn arrow(&self, canvas: &Canvas<'_>, arrow: &Arrow) {
         let (from, to) = self.ends(arrow);
         let ink = Ink::new(colour(arrow.kind), 1);
-        match arrow.fate {
-            Fate::UnderWay => return canvas.dashes(&[from, to], ink),
-            Fate::Lost => cross(canvas, to, Ink { width: 2, ..ink }),
-            Fate::Arrived => head(canvas, from, to, ink),
+        match arrow.delivery {
+            Delivery::InFlight => return canvas.dashes(&[from, to], ink),
+            Delivery::Lost => cross(canvas, to, Ink { width: 2, ..ink }),
+            Delivery::Arrived => head(canvas, from, to, ink),
         }
         canvas.path(&[from, to], ink);
     }
@@ -246,13 +246,13 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Those that leave and arrive together are one arrow with all their names.
+/// Messages that leave and arrive together share one arrow with all their names.
 fn together(arrows: &[Arrow]) -> Vec<Name<'_>> {
     let mut names: Vec<Name<'_>> = Vec::new();
     for arrow in arrows {
         let same = |name: &&mut Name<'_>| {
-            let Arrow { from, to, sent, arrives, fate, .. } = name.arrow;
-            (from, to, fate) == (&arrow.from, &arrow.to, &arrow.fate)
+            let Arrow { from, to, sent, arrives, delivery, .. } = name.arrow;
+            (from, to, delivery) == (&arrow.from, &arrow.to, &arrow.delivery)
                 && (sent, arrives) == (&arrow.sent, &arrow.arrives)
         };
         match names.iter_mut().find(same) {

@@ -1,16 +1,16 @@
-//! Figures as SVG: what experiments find, for pages and files.
+//! Figures as SVG, for pages and files.
 //!
-//! Text keeps clear of text, whatever font it is shown with; colours are never the only thing that
-//! tells two lines apart. Black is the ink of the page: a dark page may take another.
+//! Texts do not overlap, whatever the font; no two lines differ by colour alone. Black stands for
+//! the text colour of the page: a dark page may replace it.
 
 mod canvas;
-mod crowd;
 mod diagram;
-mod pen;
+mod occupied;
+mod palette;
 mod plot;
 mod scale;
 mod spread;
 mod text;
 
-pub use self::pen::Palette;
+pub use self::palette::Palette;
 pub use self::text::text_width;

@@ -1,7 +1,7 @@
 //! Plots, drawn.
 
 use super::canvas::{Canvas, Ink, Point, Side, drawn};
-use super::pen::Palette;
+use super::palette::Palette;
 use super::scale::Scale;
 use super::spread::spread;
 use super::text::{LINE, SIZE, text_width, wrapped};
@@ -22,8 +22,8 @@ const NAME_MAX: f64 = 140.0;
 const MARKS_MAX: usize = 12;
 
 impl Plot {
-    /// The plot as an SVG element: each line with marks and its name beside its end; what is
-    /// claimed is dashed. Without a point that can be shown there is none.
+    /// The plot as an SVG element: each line has markers, and its name beside its end; claims are
+    /// dashed. `None` if there is no point to show.
     pub fn svg(&self, palette: &Palette) -> Option<String> {
         let all = || self.lines.iter().flat_map(|line| &line.points);
         let x = Scale::of(&self.x, &all().map(|point| point.0).collect::<Vec<_>>(), false)?;
@@ -36,7 +36,7 @@ impl Plot {
     }
 }
 
-/// The name of a line, as it stands beside it.
+/// The name of a line, in the lines of text beside it.
 struct Name(Vec<String>);
 
 impl Name {
@@ -133,12 +133,12 @@ impl Drawing<'_> {
         let levels = spread(&wanted, &heights, (0.0, self.frame.bottom + AXIS));
         let at = self.frame.right + LEADERS;
         for (place, line) in self.plot.lines.iter().enumerate() {
-            let (pen, level) = (self.palette.pen(&line.label), levels[place]);
-            canvas.dots(&[ends[place], (at - 18.0, level)], Ink::new(pen.colour, 1));
+            let (style, level) = (self.palette.style(&line.label), levels[place]);
+            canvas.dots(&[ends[place], (at - 18.0, level)], Ink::new(style.colour, 1));
             if line.claimed {
-                canvas.dashes(&[(at - 18.0, level), (at - 4.0, level)], Ink::new(pen.colour, 1));
+                canvas.dashes(&[(at - 18.0, level), (at - 4.0, level)], Ink::new(style.colour, 1));
             } else {
-                pen.mark(canvas, (at - 11.0, level));
+                style.mark(canvas, (at - 11.0, level));
             }
             let name = &self.names[place];
             let first = level - (name.0.len() as f64 - 1.0) * LINE / 2.0;
@@ -158,14 +158,14 @@ impl Drawing<'_> {
     }
 
     fn line(&self, canvas: &Canvas<'_>, line: &Line) {
-        let (pen, points) = (self.palette.pen(&line.label), self.points(line));
+        let (style, points) = (self.palette.style(&line.label), self.points(line));
         if line.claimed {
-            return canvas.dashes(&points, Ink::new(pen.colour, 1));
+            return canvas.dashes(&points, Ink::new(style.colour, 1));
         }
-        canvas.path(&points, Ink::new(pen.colour, 2));
+        canvas.path(&points, Ink::new(style.colour, 2));
         let every = points.len().div_ceil(MARKS_MAX).max(1);
         for at in points.into_iter().step_by(every) {
-            pen.mark(canvas, at);
+            style.mark(canvas, at);
         }
     }
 }

@@ -33,7 +33,7 @@ impl Scale {
         let room = if most > least { (most - least) * 0.04 } else { 0.5 };
         let low = if grounded && least == 0.0 { 0.0 } else { least - room };
         let range = low..most + room;
-        // Of what is counted there is no half.
+        // Counts have no halves.
         let least_step = if values.iter().all(|value| value.fract() == 0.0) { 1.0 } else { 0.0 };
         let ticks = if axis.powers { powers(&range) } else { steps(&range, least_step) };
         Some(Self { powers: axis.powers, range, ticks })

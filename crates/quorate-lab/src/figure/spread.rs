@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_room_stays_and_the_rest_lie_around_what_they_want() {
+    fn labels_with_room_stay_and_others_spread_around_their_wish() {
         let middles = spread(&[20.0, 50.0, 50.0], &[10.0; 3], (0.0, 100.0));
         assert_eq!(middles, [20.0, 45.0, 55.0]);
     }

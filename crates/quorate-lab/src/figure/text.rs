@@ -1,8 +1,8 @@
 //! How much room text takes.
 //!
-//! A figure does not know which font it will be shown with. These widths are those of
-//! `DejaVu Sans`, the widest of the fonts that browsers commonly take for `sans-serif`, rounded up:
-//! with another font there is more room than needed.
+//! The font that will show a figure is unknown. These widths are those of `DejaVu Sans`, the widest
+//! of the fonts that browsers commonly use for `sans-serif`, rounded up: with another font there is
+//! more room than needed.
 
 /// The size of all text in figures, in pixels.
 pub(crate) const SIZE: f64 = 12.0;
@@ -26,7 +26,7 @@ fn advance(glyph: char) -> f64 {
     }
 }
 
-/// `text` in lines of about this width, parted where it has spaces.
+/// `text` in lines of about this width, broken at spaces.
 pub(crate) fn wrapped(text: &str, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

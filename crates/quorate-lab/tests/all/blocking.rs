@@ -6,12 +6,12 @@ use quorate_laboratory::baselines::joung::{Joung, MGroup, Options as JoungOption
 use quorate_protocol::group::{Claim, GroupLock, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Plan, Span, T, run};
-use quorate_sim::{Claims, Subject, Unwatched};
+use quorate_sim::{Claims, SimProtocol, Unwatched};
 
 const RUNS: u64 = 200;
 
 /// How many runs break which property, if callers stay long and ask for few groups.
-fn broken<P: Subject<Claim = Claim>>(
+fn broken<P: SimProtocol<Claim = Claim>>(
     quorums: P::Quorums,
     options: P::Options,
 ) -> Vec<&'static str> {

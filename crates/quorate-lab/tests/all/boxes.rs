@@ -6,7 +6,7 @@
 
 use std::fs;
 
-use quorate_laboratory::{Axis, Palette, Plot, Steps, find, text_width};
+use quorate_laboratory::{Axis, Palette, Plot, StepRecorder, find, text_width};
 use quorate_sim::script::Script;
 
 use crate::report::PAGE;
@@ -133,9 +133,9 @@ fn every_story_can_be_drawn() {
         let path = file.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         let story = Script::parse_with(find, &text).unwrap();
-        let mut film = Steps::new(story.cluster().n);
-        story.watch(|_| (), &mut film).unwrap();
-        assert_eq!(faults(&film.develop().svg()), [""; 0], "{}", path.display());
+        let mut recorder = StepRecorder::new(story.cluster().n);
+        story.watch(|_| (), &mut recorder).unwrap();
+        assert_eq!(faults(&recorder.finish().svg()), [""; 0], "{}", path.display());
         drawn += 1;
     }
     assert!(drawn > 100, "{drawn} stories");

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use crate::report::PAGE;
 use crate::tools::{file, path};
 
-/// Written into a copy of the page: says what it sees, and what is wrong.
+/// Inserted into a copy of the page; reports what it sees and what is wrong.
 const INSPECTOR: &str = include_str!("inspector.js");
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -23,7 +23,7 @@ enum Scheme {
 struct Browser(&'static str);
 
 impl Browser {
-    /// The first that answers; a line says so if none does.
+    /// The first browser that runs; prints a line if there is none.
     fn find() -> Option<Self> {
         let runs = |name: &&str| {
             let asked = Command::new(name).arg("--version").output();

@@ -17,7 +17,7 @@ const KEYS: [&str; 10] = [
     "violations",
 ];
 
-/// Everybody asks everybody.
+/// Every site asks all sites.
 const ALL_OF_THREE: &str = "quorum 1: 1 2 3\nquorum 2: 1 2 3\nquorum 3: 1 2 3\n";
 
 #[test]

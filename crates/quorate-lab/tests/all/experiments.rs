@@ -1,4 +1,4 @@
-//! Experiments say what they measured, say the same again, and find what is known.
+//! Experiments are reproducible, and find the known results.
 
 use quorate_laboratory::{EXPERIMENTS, Finding, Plot, Row, Settings, Verdict};
 
@@ -21,7 +21,7 @@ fn run(name: &str, seed: u64) -> Found {
     Found { rows, plots }
 }
 
-/// What an experiment finds, which is the same whenever it is made. Every row and plot is whole.
+/// The findings of an experiment, which are the same in every run. Every row and plot is complete.
 fn found(name: &str) -> Found {
     let found = run(name, 1);
     assert_eq!(found, run(name, 1), "the same seed gives the same findings");
@@ -48,7 +48,7 @@ impl Found {
         found.unwrap_or_else(|| panic!("no row {name}"))
     }
 
-    /// All rows hold but those that are expected not to.
+    /// All rows hold except the expected exceptions.
     fn assert_holds_but(&self, verdict: Verdict, expected: impl Fn(&Row) -> bool) {
         for row in &self.rows {
             let known = if expected(row) { verdict } else { Verdict::Holds };
@@ -92,7 +92,7 @@ fn groups_are_inside_together_and_nobody_waits_needlessly() {
     assert!(found.row("joung: needless waits").measured > 25.0, "in most of 50 runs");
 }
 
-/// As printed T1 is too short. Nobody needs it where nothing is lost.
+/// T1 is too short as printed. Without losses no request needs it.
 #[test]
 fn a_token_costs_what_is_claimed_and_is_taken_for_lost_too_soon() {
     let found = found("token");
@@ -145,7 +145,7 @@ fn messages_grow_as_quorums_do() {
     assert!(found.rows.iter().all(|row| !row.name.contains("simulated")), "no clock was asked");
 }
 
-/// What is printed breaks, in as few steps as `docs/protocols/` says.
+/// The printed rule breaks, in as few steps as `docs/protocols/` says.
 #[test]
 fn every_erratum_is_seen() {
     let found = found("errata");

@@ -1,5 +1,7 @@
 //! The laboratory: its library, and the program `quorate-lab` as a shell sees it.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod baselines;
 mod blocking;
 mod boxes;
@@ -15,7 +17,7 @@ mod scenarios;
 mod script;
 mod spaces;
 mod stories;
-#[path = "../../../quorate-cli/tests/cli/tools.rs"]
+#[path = "../../../quorate-cli/tests/cli/program.rs"]
 mod tools;
 mod trace;
 mod whole;

@@ -21,7 +21,7 @@ fn search(
     let claims = Claims::read(&*protocol, claims).expect("claims");
     let all: Vec<_> = claims.iter().cloned().collect();
     let cluster = protocol.setup(shape, &all).expect("such quorums exist");
-    let space = Space::calm(cluster, claims, requests);
+    let space = Space::without_faults(cluster, claims, requests);
     check(&space, &Limits { threads: 1, ..Limits::default() })
 }
 
@@ -58,7 +58,7 @@ fn ricart_agrawala() {
     assert_rules::<RicartAgrawala>(&all(3), &[2, 1, 1], &[("defer", "exclusion")]);
 }
 
-/// Three requesters and two arbiters: who is no longer first in line must be told.
+/// Three requesters and two arbiters: a request that is no longer first must be told.
 #[test]
 fn maekawa() {
     let listed: Listed = include_str!("../../../../quorums/two-arbiters-5.txt").parse().unwrap();

@@ -1,6 +1,6 @@
 //! Histories that are drawn show what happened.
 
-use quorate_laboratory::{Arrow, Diagram, EXPERIMENTS, Fate, Finding, Settings, Standing};
+use quorate_laboratory::{Arrow, Delivery, Diagram, EXPERIMENTS, Finding, Settings, SiteState};
 
 fn stories() -> Vec<Diagram> {
     let stories = EXPERIMENTS.into_iter().find(|experiment| experiment.name == "stories");
@@ -53,8 +53,8 @@ fn a_follower_is_let_in_by_a_manager_while_another_group_waits() {
     let story = story("group");
     assert_eq!((story.together(), story.messages(&["enter"])), (2, 1));
     let waits = |site| {
-        let of = story.stays.iter().filter(move |stay| stay.site == site);
-        of.filter(|stay| stay.standing == Standing::Waits).map(|stay| stay.until - stay.from)
+        let of = story.intervals.iter().filter(move |stay| stay.site == site);
+        of.filter(|stay| stay.state == SiteState::Waiting).map(|stay| stay.until - stay.from)
     };
     assert!(waits(1).sum::<f64>() > waits(2).sum::<f64>(), "group b waits longer");
     let (first, second) = (story.inside(0).next(), story.inside(1).next());
@@ -64,11 +64,11 @@ fn a_follower_is_let_in_by_a_manager_while_another_group_waits() {
 #[test]
 fn who_waits_makes_a_new_token_when_the_holder_is_gone() {
     let story = story("token");
-    let down = story.stays.iter().find(|stay| stay.standing == Standing::Down).unwrap();
+    let down = story.intervals.iter().find(|stay| stay.state == SiteState::Down).unwrap();
     assert_eq!((down.site, down.from), (0, 2.0));
     assert!(story.moments.iter().any(|moment| moment.site == 1 && moment.what == "t1 runs out"));
     assert!(
-        story.arrows.iter().any(|arrow| arrow.fate == Fate::Lost && arrow.to == 0),
+        story.arrows.iter().any(|arrow| arrow.delivery == Delivery::Lost && arrow.to == 0),
         "nobody is there"
     );
     for kind in ["prepare", "promise", "new_epoch"] {

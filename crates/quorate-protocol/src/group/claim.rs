@@ -10,44 +10,45 @@ use crate::{Fence, SessionNo, Ticket};
 /// What a caller asks for: to be inside with any one of these groups.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claim {
-    /// The groups that will do.
+    /// The acceptable groups.
     pub groups: Groups,
-    /// Whether it must know when it has to wait.
-    pub hasty: bool,
+    /// Whether the caller must be told if it has to wait.
+    pub no_wait: bool,
 }
 
-/// How a request got in.
+/// How a request entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Via {
-    /// With the votes of a quorum: it opened the session.
+    /// With the votes of a quorum: it opened the occupancy.
     Pivot,
-    /// On the word of one manager: it joined the session of `pivot`, and is valid no longer than
-    /// the right to admit that the pivot gave to the manager.
+    /// Admitted by one manager: it joined the occupancy of `pivot`, and is valid only while the
+    /// manager has the right to admit that the pivot delegated to it.
     Follower {
-        /// The manager that let it in.
+        /// The manager that admitted it.
         manager: SiteId,
-        /// The request that opened the session.
+        /// The request that opened the occupancy.
         pivot: Ticket,
-        /// The session of the manager at the pivot's site on which its right rests.
+        /// The manager's session at the pivot's site that its right to admit is bound to.
         right: SessionNo,
     },
 }
 
-/// What somebody inside has.
+/// What a request inside holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
-    /// The request that was let in.
+    /// The request that entered.
     pub ticket: Ticket,
-    /// The group of its session.
+    /// The group of its occupancy.
     pub group: Group,
-    /// The fence of its session: above those of all sessions before, and the same for all members.
+    /// The fence of its occupancy: greater than that of every earlier occupancy, and the same for
+    /// the pivot and all followers.
     pub fence: Fence,
-    /// How it got in.
+    /// How it entered.
     pub via: Via,
 }
 
 impl Grant {
-    /// Whether it opened its session.
+    /// Whether it opened its occupancy.
     pub fn is_pivot(&self) -> bool {
         self.via == Via::Pivot
     }

@@ -1,7 +1,7 @@
-//! The end of a session: its pivot has left, and waits until all who joined it have left too.
+//! Closing an occupancy: its pivot has left and waits until all followers have left too.
 //!
-//! A record of its own, addressed by the pivot's ticket, and independent of whatever its site asks
-//! for next (E1). The pivot's site must hear from its managers until it is over.
+//! The record is separate from the requests of the site and is found by the pivot's ticket (E1).
+//! The pivot's site must stay in contact with its managers until the occupancy is over.
 
 use quorate_quorum::{SiteId, SiteSet};
 
@@ -9,22 +9,22 @@ use super::request::{Lead, Request};
 use super::{GroupLock, Message};
 use crate::{Out, Shared, Ticket};
 
-/// A session whose pivot has left.
+/// An occupancy whose pivot has left.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Closing {
     pub(super) ticket: Ticket,
-    /// The managers whose vote it has. While they contain a quorum, all who joined are valid.
+    /// The managers whose vote the pivot holds. Followers are valid while these contain a quorum.
     pub(super) votes: SiteSet,
-    /// The managers that may still have followers; the paper's Q without K.
+    /// The managers that may still have followers inside; the paper's Q without K.
     pub(super) pending: SiteSet,
 }
 
 impl Closing {
-    /// Leaves, and asks all managers whether anybody is left.
+    /// Figure 1(a), exit after entering by OK: sends Release to all managers.
     ///
     /// **Deviation.** A manager whose vote was lost, but whose right to admit was not, is asked
-    /// too: those it let join may be inside. Scenario: `group/session_closing_set`.
-    pub(super) fn of(
+    /// too: its followers may be inside. Scenario: `group/session_closing_set`.
+    pub(super) fn start(
         request: &Request,
         lead: Lead,
         site: &Shared,
@@ -42,25 +42,25 @@ impl Closing {
         Self { ticket, votes, pending: lead.admitting }
     }
 
-    /// Whether everybody has left; then all managers are told.
-    pub(super) fn is_over(&self, out: &mut Out<GroupLock>) -> bool {
-        let over = self.pending.is_empty();
-        if over {
-            self.end(out);
+    /// Sends Over if no manager is pending any more; true if it did.
+    pub(super) fn end_if_finished(&self, out: &mut Out<GroupLock>) -> bool {
+        let finished = self.pending.is_empty();
+        if finished {
+            self.send_over(out);
         }
-        over
+        finished
     }
 
-    /// Gives all votes back.
-    pub(super) fn end(&self, out: &mut Out<GroupLock>) {
+    /// Returns all votes.
+    pub(super) fn send_over(&self, out: &mut Out<GroupLock>) {
         for manager in self.votes.iter() {
             out.send(manager, Message::Over { ticket: self.ticket });
         }
     }
 
-    /// Our session at `peer` is over, and with it its vote; true if that is the end of all who
-    /// joined, because too few vouch for them.
-    pub(super) fn loses(&mut self, site: &Shared, peer: SiteId) -> bool {
+    /// Drops the vote of `peer`, our session at which is over. True if the votes left contain no
+    /// quorum: all followers have stopped then.
+    pub(super) fn lose_vote(&mut self, site: &Shared, peer: SiteId) -> bool {
         self.votes.remove(peer);
         let counted = self.votes.iter().filter(|&manager| site.session_at(manager).is_some());
         !site.is_quorum(&counted.collect())

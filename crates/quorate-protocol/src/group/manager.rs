@@ -1,18 +1,19 @@
-//! The manager half: lends its vote to one request at a time, and lets others join it.
+//! The manager half: lends its vote to one request at a time, and admits followers.
 //!
-//! Manabe & Park 2004, figure 1(b). Requests are compared, never processes (E3). What cannot happen
-//! while sessions keep the order is a violation, not a panic.
+//! Manabe & Park 2004, figure 1(b). Requests are compared, never processes (E3). A message that
+//! FIFO channels rule out is a violation, not a panic. `repair.rs` has what happens when sessions
+//! end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_quorum::SiteId;
 
+use super::occupancy::{DetachedFollowers, Occupancy, Status};
 use super::queue::{Entry, Queue};
-use super::session::{Apart, Session, Status};
 use super::{Choice, Group, GroupLock, Groups, Message, Options};
 use crate::{Fence, Fences, Out, SessionNo, Shared, Tick, Ticket, Violation};
 
-/// A vote tells of so many others that wait, and not more.
+/// The most waiting requests that a vote reports.
 const WAITING_MAX: usize = 32;
 
 /// The manager half of a site.
@@ -21,14 +22,14 @@ pub(super) struct Manager {
     options: Options,
     pub(super) status: Status,
     pub(super) queue: Queue,
-    /// Those we let join pivots that have lost our vote, by pivot.
-    pub(super) apart: BTreeMap<Ticket, Apart>,
-    /// Pivots that ask whether anybody is left whom we let join, when we have restarted and cannot
-    /// know.
+    /// Followers of pivots that have lost our vote, by pivot.
+    pub(super) detached: BTreeMap<Ticket, DetachedFollowers>,
+    /// Pivots whose Release we cannot answer yet: we have restarted and do not know whom we
+    /// admitted before.
     pub(super) unanswered: BTreeSet<Ticket>,
 }
 
-/// A pivot's message that it is inside.
+/// The fields of a Lock message.
 pub(super) struct Lock {
     pub(super) ticket: Ticket,
     pub(super) group: Group,
@@ -42,27 +43,28 @@ impl Manager {
             options,
             status: Status::Vacant,
             queue: Queue::default(),
-            apart: BTreeMap::new(),
+            detached: BTreeMap::new(),
             unanswered: BTreeSet::new(),
         }
     }
 
-    /// Queues a request. It gets the vote if that is free, overtakes a weaker holder, or joins the
-    /// session if it can.
+    /// Figure 1(b), arrival of Request: queues the request. It gets the vote if that is free, calls
+    /// it back from a weaker holder, or joins a compatible occupancy.
     pub(super) fn on_request(&mut self, site: &Shared, entry: Entry, out: &mut Out<GroupLock>) {
         let (ticket, now) = (entry.ticket, entry.since);
         if self.knows(ticket) {
             return out.ignore("the request is known already");
         }
-        // When it came matters for the limit only, and must tell no two states apart without it.
+        // Only the limit needs the arrival time. Without a limit it is left out, so that it does
+        // not make equal states differ.
         let since = if self.options.limit.is_some() { now } else { Tick::ZERO };
         self.queue.insert(Entry { since, ..entry });
         let leads = self.queue.head().is_some_and(|head| head.ticket == ticket);
         match self.status {
             Status::Vacant => {
                 let alone = self.queue.iter().nth(1).is_none();
-                assert!(alone || site.quarantined, "a vacant manager keeps no one waiting");
-                self.grant(site, out);
+                assert!(alone || site.quarantined, "a vacant manager has no waiters");
+                self.send_ok(site, out);
             }
             Status::WaitLock(holder) if leads => {
                 out.send(holder.site, Message::Cancel { ticket: holder });
@@ -73,10 +75,10 @@ impl Manager {
         }
     }
 
-    /// The holder of our vote is inside: whoever can may join it.
+    /// Figure 1(b), arrival of Lock: the holder of our vote is inside; admits compatible requests.
     ///
-    /// A cancel that crosses the lock has lost the race. A pivot repeats its lock when we have a
-    /// new session at its site, and gives us the right to admit anew.
+    /// A Cancel that crosses the Lock has lost the race. A pivot repeats its Lock when we have a
+    /// new session at its site, to renew our right to admit.
     pub(super) fn on_lock(
         &mut self,
         site: &mut Shared,
@@ -85,13 +87,13 @@ impl Manager {
         out: &mut Out<GroupLock>,
     ) -> Result<(), Violation> {
         match &mut self.status {
-            Status::Locked(session) if session.pivot == ticket => session.right = right,
-            status if status.waits_for(ticket) => {
-                self.queue.remove(ticket).expect("who has the vote is queued");
+            Status::Locked(occupancy) if occupancy.pivot == ticket => occupancy.right = right,
+            status if status.awaits_lock_of(ticket) => {
+                self.queue.remove(ticket).expect("the holder of the vote is queued");
                 site.raise_floor(fence.next(), out);
-                let followers = self.apart.remove(&ticket).unwrap_or_default().followers;
-                let session = Session { pivot: ticket, group, fence, right, followers };
-                self.status = Status::Locked(session);
+                let followers = self.detached.remove(&ticket).unwrap_or_default().followers;
+                let occupancy = Occupancy { pivot: ticket, group, fence, right, followers };
+                self.status = Status::Locked(occupancy);
             }
             _ => return Err(Violation::NotHolder(ticket)),
         }
@@ -99,7 +101,8 @@ impl Manager {
         Ok(())
     }
 
-    /// The holder gave our vote back: the strongest gets it, which may be the same again.
+    /// Figure 1(b), arrival of Cancelled: the holder gave our vote back. The strongest request gets
+    /// it, which may be the same one.
     pub(super) fn on_cancelled(
         &mut self,
         site: &Shared,
@@ -109,37 +112,39 @@ impl Manager {
         if self.status != Status::WaitCancel(ticket) {
             return Err(Violation::NotHolder(ticket));
         }
-        self.grant(site, out);
+        self.send_ok(site, out);
         Ok(())
     }
 
-    /// Forgets a request, whatever it is to us. It may have our vote without knowing it; then no
-    /// answer to a cancel comes but this one.
+    /// Figure 1(b), arrival of `NoNeed`: forgets a waiter, a follower, or the holder of our vote.
+    ///
+    /// A holder may not know that it has the vote; this message then replaces its Cancelled.
     pub(super) fn on_no_need(&mut self, site: &Shared, ticket: Ticket, out: &mut Out<GroupLock>) {
         if self.queue.remove(ticket).is_some() {
-            if self.status.waits_for(ticket) {
-                self.grant(site, out);
+            if self.status.awaits_lock_of(ticket) {
+                self.send_ok(site, out);
             }
         } else if !self.remove_followers(|follower| follower == ticket, out) {
             out.ignore("the request is not here, or not any more");
         }
     }
 
-    /// The pivot has left: nobody else joins, and it hears when those who did have left.
+    /// Figure 1(b), arrival of Release: the pivot has left. Admits no more followers, and sends
+    /// Finished once all have left.
     ///
-    /// If it has lost our vote meanwhile, it asks only for the latter. When we have restarted, we
-    /// have forgotten whom we let in: they have stopped when our quarantine is over.
+    /// A pivot that has lost our vote needs only the Finished. After a restart we do not know whom
+    /// we admitted; they have all stopped when our quarantine is over.
     pub(super) fn on_release(&mut self, site: &Shared, ticket: Ticket, out: &mut Out<GroupLock>) {
         match std::mem::take(&mut self.status) {
-            Status::Locked(session) if session.pivot == ticket => {
-                assert!(!self.queue.contains(ticket), "who is inside is not queued");
-                self.status = Status::Releasing(session);
-                self.finish(out);
+            Status::Locked(occupancy) if occupancy.pivot == ticket => {
+                assert!(!self.queue.contains(ticket), "a request inside is not queued");
+                self.status = Status::Releasing(occupancy);
+                self.send_finished_if_empty(out);
             }
             status => {
                 self.status = status;
-                if let Some(apart) = self.apart.get_mut(&ticket) {
-                    apart.asked = true;
+                if let Some(detached) = self.detached.get_mut(&ticket) {
+                    detached.asked = true;
                 } else if site.quarantined {
                     self.unanswered.insert(ticket);
                 } else {
@@ -149,97 +154,46 @@ impl Manager {
         }
     }
 
-    /// The session is over everywhere: the vote goes to the strongest.
+    /// Figure 1(b), arrival of Over: the occupancy is over everywhere; the strongest request gets
+    /// the vote.
     ///
-    /// If the pivot has lost its quorum, or our right to admit has ended, followers may be left
-    /// here; they have stopped, and what they send will find nothing.
+    /// If the pivot has lost its quorum, or our right to admit has ended, followers may still be
+    /// listed here. They have stopped, and their `NoNeed` will be ignored.
     pub(super) fn on_over(
         &mut self,
         site: &Shared,
         ticket: Ticket,
         out: &mut Out<GroupLock>,
     ) -> Result<(), Violation> {
-        if self.status.session().is_none_or(|session| session.pivot != ticket) {
+        if self.status.occupancy().is_none_or(|occupancy| occupancy.pivot != ticket) {
             return Err(Violation::NotHolder(ticket));
         }
-        self.grant(site, out);
+        self.send_ok(site, out);
         Ok(())
     }
 
-    /// The session of `client` is over here, and with it all that its requests have here.
-    ///
-    /// A pivot may be inside still, but then not by our vote, so the next may have it at once.
-    /// Nobody knows which fences it has used.
-    pub(super) fn on_closed(
-        &mut self,
-        site: &mut Shared,
-        client: SiteId,
-        out: &mut Out<GroupLock>,
-    ) {
-        let queued = self.queue.remove_site(client);
-        self.unanswered.retain(|pivot| pivot.site != client);
-        for (_, apart) in self.apart.iter_mut().filter(|(pivot, _)| pivot.site == client) {
-            apart.asked = false;
-        }
-        let admitted = self.remove_followers(|follower| follower.site == client, out);
-        if self.status.holder().is_none_or(|holder| holder.site != client) {
-            if !queued && !admitted {
-                out.ignore("it had nothing here");
-            }
-            return;
-        }
-        site.skip_fences(out);
-        if let Status::Locked(session) | Status::Releasing(session) = &mut self.status {
-            let followers = std::mem::take(&mut session.followers);
-            if !followers.is_empty() {
-                self.apart.insert(session.pivot, Apart { followers, asked: false });
-            }
-        }
-        self.grant(site, out);
-    }
-
-    /// We have a session at `peer`: the right to admit that its pivot gave us for it holds now.
-    pub(super) fn on_open(&mut self, site: &Shared, now: Tick, out: &mut Out<GroupLock>) {
-        self.admit(site, now, out);
-    }
-
-    /// A pivot is known to be inside still, after we were in doubt.
-    pub(super) fn on_assured(&mut self, site: &Shared, now: Tick, out: &mut Out<GroupLock>) {
-        self.admit(site, now, out);
-    }
-
-    /// The quarantine after a restart is over: all whom we may have let in before have stopped.
-    pub(super) fn on_cleared(&mut self, site: &Shared, out: &mut Out<GroupLock>) {
-        for ticket in std::mem::take(&mut self.unanswered) {
-            out.send(ticket.site, Message::Finished { ticket });
-        }
-        if self.status == Status::Vacant {
-            self.grant(site, out);
-        }
-    }
-
-    /// Lends the vote to the strongest request; the paper's `SendOK`. It stays in the queue, so
-    /// that a stronger one is seen to overtake it.
-    pub(super) fn grant(&mut self, site: &Shared, out: &mut Out<GroupLock>) {
+    /// Figure 1(b), procedure `SendOK`: lends the vote to the strongest request. The request stays
+    /// queued, so that a stronger one can be seen to overtake it.
+    pub(super) fn send_ok(&mut self, site: &Shared, out: &mut Out<GroupLock>) {
         self.status = Status::Vacant;
         if site.quarantined {
             return;
         }
         let Some(head) = self.queue.head() else { return };
         let (ticket, session) = (head.ticket, site.session_of(head.ticket.site));
-        assert!(session == Some(head.session), "who is lent to has a session here");
+        assert!(session == Some(head.session), "the holder of a vote has a session here");
         let ok = Message::Ok {
             ticket,
             fences: Fences { floor: site.floor(), ceil: site.ceil() },
-            waiting: self.others(ticket),
+            waiting: self.other_waiters(ticket),
             clock: site.clock.time(),
         };
         out.send(ticket.site, ok);
         self.status = Status::WaitLock(ticket);
     }
 
-    /// Who else waits, if a pivot wants to know.
-    fn others(&self, ticket: Ticket) -> Vec<(Ticket, Groups)> {
+    /// The waiting requests other than `ticket`, if the choice of group depends on them.
+    fn other_waiters(&self, ticket: Ticket) -> Vec<(Ticket, Groups)> {
         if self.options.choice == Choice::Arbitrary {
             return Vec::new();
         }
@@ -248,52 +202,52 @@ impl Manager {
         others.take(WAITING_MAX).collect()
     }
 
-    /// Lets those who can join the session.
-    fn admit(&mut self, site: &Shared, now: Tick, out: &mut Out<GroupLock>) {
-        let Status::Locked(session) = &mut self.status else { return };
-        let Some(right) = session.right(site) else { return };
-        let is_tired =
+    /// Admits the queued requests that may join the occupancy.
+    pub(super) fn admit(&mut self, site: &Shared, now: Tick, out: &mut Out<GroupLock>) {
+        let Status::Locked(occupancy) = &mut self.status else { return };
+        let Some(right) = occupancy.right(site) else { return };
+        let has_waited_too_long =
             |entry: &Entry| self.options.limit.is_some_and(|limit| now >= entry.since + limit);
-        let (pivot, fence, clock) = (session.pivot, session.fence, site.clock.time());
-        for ticket in self.queue.joining(&session.group, is_tired) {
+        let (pivot, fence, clock) = (occupancy.pivot, occupancy.fence, site.clock.time());
+        for ticket in self.queue.joining(&occupancy.group, has_waited_too_long) {
             self.queue.remove(ticket);
-            assert!(session.followers.insert(ticket), "a request joins once");
-            let group = session.group.clone();
+            assert!(occupancy.followers.insert(ticket), "a request joins once");
+            let group = occupancy.group.clone();
             out.send(ticket.site, Message::Enter { ticket, pivot, group, fence, right, clock });
         }
     }
 
-    /// Tells the pivot that nobody is left, once it has left itself.
-    fn finish(&mut self, out: &mut Out<GroupLock>) {
-        if let Status::Releasing(session) = &self.status
-            && session.followers.is_empty()
+    /// Sends Finished to a pivot that has left, once its last follower has left.
+    fn send_finished_if_empty(&mut self, out: &mut Out<GroupLock>) {
+        if let Status::Releasing(occupancy) = &self.status
+            && occupancy.followers.is_empty()
         {
-            let ticket = session.pivot;
+            let ticket = occupancy.pivot;
             out.send(ticket.site, Message::Finished { ticket });
         }
     }
 
-    /// Takes out followers that have left or whose site is lost; false if there was none.
-    fn remove_followers(
+    /// Removes followers that have left or whose session is over; false if there was none.
+    pub(super) fn remove_followers(
         &mut self,
         gone: impl Fn(Ticket) -> bool,
         out: &mut Out<GroupLock>,
     ) -> bool {
         let mut any = false;
-        if let Some(session) = self.status.session_mut() {
-            let before = session.followers.len();
-            session.followers.retain(|&follower| !gone(follower));
-            if session.followers.len() < before {
+        if let Some(occupancy) = self.status.occupancy_mut() {
+            let before = occupancy.followers.len();
+            occupancy.followers.retain(|&follower| !gone(follower));
+            if occupancy.followers.len() < before {
                 any = true;
-                self.finish(out);
+                self.send_finished_if_empty(out);
             }
         }
-        self.apart.retain(|&ticket, apart| {
-            let before = apart.followers.len();
-            apart.followers.retain(|&follower| !gone(follower));
-            any |= apart.followers.len() < before;
-            let done = apart.followers.is_empty();
-            if done && apart.asked {
+        self.detached.retain(|&ticket, detached| {
+            let before = detached.followers.len();
+            detached.followers.retain(|&follower| !gone(follower));
+            any |= detached.followers.len() < before;
+            let done = detached.followers.is_empty();
+            if done && detached.asked {
                 out.send(ticket.site, Message::Finished { ticket });
             }
             !done
@@ -301,38 +255,40 @@ impl Manager {
         any
     }
 
-    /// Whether we have heard of a request that is not over.
+    /// Whether a request is queued, holds the vote, or has joined.
     fn knows(&self, ticket: Ticket) -> bool {
-        let joined = self.status.session().is_some_and(|s| s.followers.contains(&ticket));
+        let joined = self.status.occupancy().is_some_and(|s| s.followers.contains(&ticket));
         joined || self.status.holder() == Some(ticket) || self.queue.contains(ticket)
     }
 
-    /// Those we let join and that have not left, and their sites.
+    /// The followers that have not left, with their sites.
     pub(super) fn admitted(&self) -> impl Iterator<Item = (SiteId, Ticket)> + '_ {
-        let session = self.status.session().map(|session| &session.followers);
-        let apart = self.apart.values().map(|apart| &apart.followers);
-        session.into_iter().chain(apart).flatten().map(|&follower| (follower.site, follower))
+        let occupancy = self.status.occupancy().map(|occupancy| &occupancy.followers);
+        let detached = self.detached.values().map(|detached| &detached.followers);
+        occupancy.into_iter().chain(detached).flatten().map(|&follower| (follower.site, follower))
     }
 
-    /// Whom somebody joined that we let in; `None` if we did not.
+    /// The pivot that a follower of ours joined; `None` if it is not our follower.
     pub(super) fn pivot_of(&self, follower: Ticket) -> Option<Ticket> {
-        let session = self.status.session().map(|session| (session.pivot, &session.followers));
-        let apart = self.apart.iter().map(|(&pivot, apart)| (pivot, &apart.followers));
-        let mut all = session.into_iter().chain(apart);
+        let occupancy =
+            self.status.occupancy().map(|occupancy| (occupancy.pivot, &occupancy.followers));
+        let detached = self.detached.iter().map(|(&pivot, detached)| (pivot, &detached.followers));
+        let mut all = occupancy.into_iter().chain(detached);
         all.find(|(_, followers)| followers.contains(&follower)).map(|(pivot, _)| pivot)
     }
 
     pub(super) fn is_vacant(&self) -> bool {
-        let idle = self.queue.is_empty() && self.apart.is_empty() && self.unanswered.is_empty();
+        let idle = self.queue.is_empty() && self.detached.is_empty() && self.unanswered.is_empty();
         self.status == Status::Vacant && idle
     }
 
-    /// The requests that have something of us, and those that wait.
+    /// The holder of the vote, and the followers of its occupancy.
     pub(super) fn lent(&self) -> impl Iterator<Item = Ticket> + '_ {
-        let followers = self.status.session().map(|session| &session.followers);
+        let followers = self.status.occupancy().map(|occupancy| &occupancy.followers);
         self.status.holder().into_iter().chain(followers.into_iter().flatten().copied())
     }
 
+    /// The queued requests, without the holder of the vote.
     pub(super) fn waiting(&self) -> impl Iterator<Item = Ticket> + '_ {
         let holder = self.status.holder();
         self.queue.iter().map(|entry| entry.ticket).filter(move |&ticket| Some(ticket) != holder)

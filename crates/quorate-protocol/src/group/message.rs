@@ -1,112 +1,114 @@
-//! What the sites say to each other.
+//! The messages of a group lock.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::{Group, Groups};
 use crate::{Fence, Fences, SessionNo, Ticket};
 
-/// The paper's ten messages (figure 1), one for requests in a hurry, and below them those for
-/// fences.
+/// The ten messages of the paper (figure 1), `Wait` for requests that must not queue silently, and
+/// `Raise` and `Raised` for fences.
 ///
-/// Each names the request it speaks of (E3, E4). A message has no number: sessions keep the order,
-/// and the algorithm needs it (E5).
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Each names its request (E3, E4). Messages are not numbered: the algorithm needs FIFO channels,
+/// and sessions provide them (E5).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Message {
-    /// To a manager: queue me.
+    /// To a manager: queue this request.
     Request {
         /// The request.
         ticket: Ticket,
-        /// The groups that will do.
+        /// The acceptable groups.
         groups: Groups,
-        /// Whether it is inside as a pivot already, and replaces a member of its quorum.
+        /// Whether it is already inside as a pivot and replaces a member of its quorum.
         held: bool,
-        /// Whether it wants to be told if it has to wait.
-        hasty: bool,
+        /// Whether the manager must answer `Wait` if it has to wait.
+        no_wait: bool,
     },
-    /// From a manager, to a request that wants to know: you have to wait.
+    /// From a manager, to a request with `no_wait`: it has to wait.
     Wait {
         /// The request.
         ticket: Ticket,
     },
-    /// From a manager: my vote is yours.
+    /// From a manager: its vote.
     Ok {
-        /// The request that has the vote.
+        /// The request that gets the vote.
         ticket: Ticket,
-        /// Which fences may be used with it.
+        /// The fences that may be used with it.
         fences: Fences,
-        /// Who else waits, the strongest first, if the choice of a group depends on it.
+        /// The other waiting requests, strongest first, if the choice of group depends on them.
         waiting: Vec<(Ticket, Groups)>,
-        /// The manager's Lamport time. Without it a site whose clock is behind would overtake
-        /// others until it has caught up.
+        /// The manager's Lamport time. Without it, a site whose clock lags would overtake others
+        /// until it has caught up.
         clock: u64,
     },
-    /// From a manager: give the vote back, unless you are inside.
+    /// From a manager: give the vote back unless the request is inside.
     Cancel {
-        /// The request that has the vote.
+        /// The request that holds the vote.
         ticket: Ticket,
     },
-    /// To a manager: here it is, and I still want it.
+    /// To a manager: the vote is given back; the request still waits.
     Cancelled {
         /// The request that gave the vote back.
         ticket: Ticket,
     },
-    /// To a manager: I am inside as the pivot of a session.
+    /// To a manager: the request is inside as a pivot.
     Lock {
         /// The pivot.
         ticket: Ticket,
-        /// The group of the session.
+        /// The group of the occupancy.
         group: Group,
         /// Its fence.
         fence: Fence,
-        /// The session of the manager at the pivot's site in which it has the right to let others
-        /// join; `None` if it has none there.
+        /// The manager's session at the pivot's site, in which it may admit followers; `None` if
+        /// it has no session there.
         right: Option<SessionNo>,
     },
-    /// From a manager: come in.
+    /// From a manager: the request is admitted as a follower.
     Enter {
-        /// The request that is let in.
+        /// The admitted request.
         ticket: Ticket,
-        /// The request that opened the session.
+        /// The request that opened the occupancy.
         pivot: Ticket,
-        /// The group of the session.
+        /// The group of the occupancy.
         group: Group,
         /// Its fence.
         fence: Fence,
-        /// The session of the manager at the pivot's site on which its right to admit rests.
+        /// The manager's session at the pivot's site that its right to admit is bound to.
         right: SessionNo,
         /// The manager's Lamport time, as in `Ok`.
         clock: u64,
     },
-    /// To a manager: forget me. I got in elsewhere, have left, or gave up.
+    /// To a manager: forget the request. It entered elsewhere, left, or gave up.
     NoNeed {
         /// The request.
         ticket: Ticket,
     },
-    /// To a manager: the pivot has left, let nobody else join.
+    /// To a manager: the pivot has left; admit no more followers.
     Release {
         /// The pivot.
         ticket: Ticket,
     },
-    /// From a manager: nobody that I let join is left.
+    /// From a manager: all followers it admitted have left.
     Finished {
         /// The pivot.
         ticket: Ticket,
     },
-    /// To a manager: the session is over everywhere, and your vote is free.
+    /// To a manager: the occupancy is over everywhere; the vote is free.
     Over {
         /// The pivot.
         ticket: Ticket,
     },
-    /// To a manager: let me use fences below this one.
+    /// To a manager: allow fences below this one.
     Raise {
         /// The request that needs it.
         ticket: Ticket,
         /// The ceiling it needs.
         ceil: Fence,
     },
-    /// From a manager: its ceiling now.
+    /// From a manager: its present ceiling.
     Raised {
         /// The request that asked for it.
         ticket: Ticket,
@@ -116,26 +118,12 @@ pub enum Message {
 }
 
 impl Message {
-    /// The message's name in the paper.
+    /// The message's name, for people.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Message::Request { .. } => "request",
-            Message::Wait { .. } => "wait",
-            Message::Ok { .. } => "ok",
-            Message::Cancel { .. } => "cancel",
-            Message::Cancelled { .. } => "cancelled",
-            Message::Lock { .. } => "lock",
-            Message::Enter { .. } => "enter",
-            Message::NoNeed { .. } => "no-need",
-            Message::Release { .. } => "release",
-            Message::Finished { .. } => "finished",
-            Message::Over { .. } => "over",
-            Message::Raise { .. } => "raise",
-            Message::Raised { .. } => "raised",
-        }
+        self.into()
     }
 
-    /// The request it speaks of.
+    /// The request it is about.
     pub fn ticket(&self) -> Ticket {
         match *self {
             Message::Request { ticket, .. }
@@ -154,7 +142,7 @@ impl Message {
         }
     }
 
-    /// How many bytes the names of groups take in it.
+    /// The number of bytes that group names take in it.
     pub fn groups_bytes(&self) -> usize {
         let all = |groups: &Groups| groups.iter().map(|group| group.name().len() + 1).sum();
         match self {
@@ -165,7 +153,7 @@ impl Message {
         }
     }
 
-    /// Whether the manager is spoken to; everything else is the requester's.
+    /// Whether it is addressed to the manager half; if not, it is for the requester half.
     pub fn is_for_manager(&self) -> bool {
         !matches!(
             self,

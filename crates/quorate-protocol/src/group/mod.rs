@@ -1,28 +1,27 @@
 //! Any one of several groups: the quorum algorithm of Manabe & Park 2004.
 //!
-//! A request names a set of groups, and learns when it is let in which of them it got. Managers
-//! each have one vote. Who has the votes of a quorum is let in as a *pivot*: it opens a session of
-//! one group, and each of its managers lets every request join that could use this group, as a
-//! *follower*, while the pivot is inside. All quorums meet, so nobody who could join is kept
-//! waiting.
+//! A request names a set of groups and learns on entry which of them it got. Each manager has one
+//! vote. A request with the votes of a quorum enters as a *pivot* and opens an *occupancy* of one
+//! group. While the pivot is inside, each of its managers admits every compatible request as a
+//! *follower*. All quorums intersect, so no compatible request is blocked.
 //!
-//! The session ends in two rounds: the pivot leaves and asks whether anybody is left (`release`,
-//! `finished`), and only then are the votes free (`over`). `docs/protocols/group.md` lists what is
-//! wrong or missing in the printed algorithm as E1 to E10, and code cites it by these numbers.
+//! An occupancy closes in two phases: the pivot leaves and asks whether any follower is left
+//! (`release`, `finished`); only then are the votes free (`over`). `docs/protocols/group.md` lists
+//! the errata of the printed algorithm as E1 to E10; the code cites these numbers.
 
-mod access;
 mod claim;
 mod closing;
-#[cfg(feature = "mutations")]
-pub mod errata;
 mod manager;
 mod message;
+#[cfg(feature = "mutations")]
+pub mod mutations;
+mod occupancy;
 mod options;
 mod queue;
+mod read_write;
 mod repair;
 mod request;
 mod requester;
-mod session;
 
 use std::convert::Infallible;
 
@@ -30,9 +29,9 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use self::manager::{Lock, Manager};
 use self::queue::Entry;
-use self::requester::{Enter, Requester};
+use self::requester::{Enter, OkVote, Requester};
 use crate::{
-    Basis, ClaimId, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket, View, Violation,
+    ClaimId, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket, ValidityBasis, View, Violation,
 };
 
 pub use self::claim::{Claim, Grant, Via};
@@ -40,8 +39,8 @@ pub use self::message::Message;
 pub use self::options::{Choice, Options};
 pub use quorate_session::{Access, Group, Groups};
 
-/// One site's part in a group lock: a requester for each of its claims, and a manager. They share
-/// nothing but the clock and the fence floor.
+/// One site's part in a group lock: a requester for its claims, and a manager. The two share only
+/// the clock and the fence floor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GroupLock {
     requester: Requester,
@@ -49,23 +48,30 @@ pub struct GroupLock {
 }
 
 impl GroupLock {
-    /// A site at which nothing has happened yet.
+    /// A site in its initial state.
     pub fn new(options: Options) -> Self {
         Self { requester: Requester::new(options), manager: Manager::new(options) }
     }
 
-    /// Our pivots whose session is not closed everywhere, and the votes each rests on: all who
-    /// joined one are valid no longer than these contain a quorum.
+    /// The group inside and its pivot, as this site's manager knows them.
+    pub fn occupied_by(&self) -> Option<(&Group, Ticket)> {
+        let occupancy = self.manager.status.occupancy()?;
+        Some((&occupancy.group, occupancy.pivot))
+    }
+
+    /// Pivots of this site whose occupancy is still open, each with the managers that voted for it.
+    /// The followers of a pivot are valid only while these managers contain a quorum.
     pub fn leads(&self) -> impl Iterator<Item = (Ticket, SiteSet)> + '_ {
         self.requester.leads()
     }
 
-    /// Hands a message to the half it is meant for.
+    /// Passes a message to the half it is addressed to.
     fn deliver(
         &mut self,
         site: &mut Shared,
         now: Tick,
-        (from, message): (SiteId, Message),
+        from: SiteId,
+        message: Message,
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         if message.is_for_manager() {
@@ -74,7 +80,7 @@ impl GroupLock {
                 return Err(Violation::NotYours(ticket));
             }
             let session = site.session_of(from).ok_or(Violation::NoSession(from))?;
-            self.deliver_to_manager(site, now, (session, message), out)
+            self.deliver_to_manager(site, now, session, message, out)
         } else {
             self.deliver_to_requester(site, from, message, out)
         }
@@ -84,7 +90,8 @@ impl GroupLock {
         &mut self,
         site: &mut Shared,
         now: Tick,
-        (session, message): (SessionNo, Message),
+        session: SessionNo,
+        message: Message,
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         let manager = &mut self.manager;
@@ -92,11 +99,11 @@ impl GroupLock {
             Message::Request { groups, .. } if groups.is_empty() => {
                 return Err(Violation::NoGroups);
             }
-            Message::Request { ticket, groups, held, hasty } => {
+            Message::Request { ticket, groups, held, no_wait } => {
                 site.observe(ticket);
                 let entry = Entry { ticket, groups, held, session, since: now };
                 manager.on_request(site, entry, out);
-                if hasty && manager.waiting().any(|waiting| waiting == ticket) {
+                if no_wait && manager.waiting().any(|waiting| waiting == ticket) {
                     out.send(ticket.site, Message::Wait { ticket });
                 }
             }
@@ -111,7 +118,7 @@ impl GroupLock {
                 site.raise_ceil(ceil, out);
                 out.send(ticket.site, Message::Raised { ticket, ceil: site.ceil() });
             }
-            _ => unreachable!("everything else is the requester's"),
+            _ => unreachable!("all other messages are for the requester"),
         }
         Ok(())
     }
@@ -126,7 +133,7 @@ impl GroupLock {
         let requester = &mut self.requester;
         match message {
             Message::Ok { ticket, fences, waiting, clock } => {
-                requester.on_ok(site, (from, ticket), (fences, waiting), out)?;
+                requester.on_ok(site, from, OkVote { ticket, fences, waiting }, out)?;
                 site.clock.observe(clock);
             }
             Message::Wait { ticket } => requester.on_wait(ticket),
@@ -136,10 +143,8 @@ impl GroupLock {
                 site.clock.observe(clock);
             }
             Message::Finished { ticket } => requester.on_finished(from, ticket, out),
-            Message::Raised { ticket, ceil } => {
-                requester.on_raised(site, (from, ticket), ceil, out);
-            }
-            _ => unreachable!("everything else is the manager's"),
+            Message::Raised { ticket, ceil } => requester.on_raised(site, from, ticket, ceil, out),
+            _ => unreachable!("all other messages are for the manager"),
         }
         Ok(())
     }
@@ -151,7 +156,7 @@ impl Protocol for GroupLock {
     type Grant = Grant;
     type Timer = Infallible;
 
-    const SEVERAL: bool = true;
+    const CONCURRENT_CLAIMS: bool = true;
 
     fn step(
         &mut self,
@@ -165,7 +170,7 @@ impl Protocol for GroupLock {
             Input::Release(id) => return self.requester.release(site, id, out),
             Input::Abandon(id) => return self.requester.abandon(id, out),
             Input::Turn(_) => return Err(Violation::NoTurns),
-            Input::Deliver(from, message) => return self.deliver(site, now, (from, message), out),
+            Input::Deliver(from, message) => return self.deliver(site, now, from, message, out),
             Input::Expire(never) => match never {},
             Input::Silent(_) => self.requester.on_silent(site, out),
             Input::Lost(peer) => self.requester.on_lost(site, peer, out),
@@ -178,26 +183,26 @@ impl Protocol for GroupLock {
                 self.manager.on_closed(site, client, out);
             }
             Input::Opened(client, _) => self.requester.on_opened(site, client, out),
-            Input::Assured(_) => self.manager.on_assured(site, now, out),
+            Input::DelegationValid(_) => self.manager.on_delegation_valid(site, now, out),
             Input::Cleared => self.manager.on_cleared(site, out),
         }
         Ok(())
     }
 
-    fn rests_on(&self, claim: ClaimId) -> Basis {
-        self.requester.basis(claim)
+    fn validity_basis(&self, claim: ClaimId) -> ValidityBasis {
+        self.requester.validity_basis(claim)
     }
 
-    /// The word of a pivot, that a manager may let others join it; and that of the manager, on
-    /// which those who joined are inside.
-    fn words(&self) -> Vec<(SiteId, Ticket)> {
-        self.requester.rights().chain(self.manager.admitted()).collect()
+    /// A pivot delegates to its managers the right to admit followers; a manager delegates validity
+    /// to the followers it admitted.
+    fn delegations(&self) -> Vec<(SiteId, Ticket)> {
+        self.requester.admission_rights().chain(self.manager.admitted()).collect()
     }
 
-    fn word_on(&self, about: Ticket) -> Basis {
+    fn delegation_basis(&self, about: Ticket) -> ValidityBasis {
         match self.manager.pivot_of(about) {
-            Some(pivot) => Basis::Word(pivot.site, pivot),
-            None => self.requester.lead_basis(about),
+            Some(pivot) => ValidityBasis::Delegation(pivot.site, pivot),
+            None => self.requester.lead_validity_basis(about),
         }
     }
 
@@ -218,6 +223,6 @@ impl Protocol for GroupLock {
         self.requester.is_idle() && self.manager.is_vacant()
     }
 
-    /// Messages carry no numbers: nothing outlives the requests and sessions they name.
+    /// Nothing to keep: messages carry no numbers that outlive their requests and sessions.
     fn retire(&self, _: &mut Shared) {}
 }

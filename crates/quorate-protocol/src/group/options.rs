@@ -1,4 +1,4 @@
-//! The switches of a group lock.
+//! The options of a group lock.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use std::time::Duration;
 pub struct Options {
     /// Which of its groups a pivot takes.
     pub choice: Choice,
-    /// How long a request may be overtaken: once one has waited for so long at a manager, weaker
-    /// ones do not join a session there that it could not join. Without a limit it waits until the
-    /// pivot leaves, however many join meanwhile.
+    /// How long a waiting request may be overtaken: once a request has waited this long at a
+    /// manager, weaker requests do not join an occupancy there that it could not join. Without a
+    /// limit, compatible requests join until the pivot leaves.
     pub limit: Option<Duration>,
 }
 
@@ -19,17 +19,17 @@ pub enum Choice {
     /// Any: the first by name.
     #[default]
     Arbitrary,
-    /// The one most of those who wait could join, as far as its managers told it with their votes.
+    /// The one that most waiting requests could join, as far as the votes report them.
     MostWaiting,
 }
 
 impl Options {
-    /// The names of the switches, as options are spelt by people.
+    /// The names of the options as users write them.
     pub const NAMES: [&'static str; 2] = ["choice", "limit"];
 }
 
 impl Choice {
-    /// The choices, as they are spelt by people.
+    /// All choices, with the names users write.
     pub const ALL: [(&'static str, Choice); 2] =
         [("arbitrary", Choice::Arbitrary), ("most-waiting", Choice::MostWaiting)];
 }

@@ -1,4 +1,4 @@
-//! The requests that wait at a manager, and the one that has its vote.
+//! The requests queued at a manager, and the one that holds its vote.
 
 use litemap::LiteMap;
 use quorate_quorum::SiteId;
@@ -11,21 +11,21 @@ use crate::{SessionNo, Tick, Ticket};
 pub(super) struct Entry {
     pub(super) ticket: Ticket,
     pub(super) groups: Groups,
-    /// Whether it is inside already and only replaces a member of its quorum. Such a request goes
-    /// before all others: it survives, or loses what it has.
+    /// Whether it is already inside and only replaces a member of its quorum. Such a request
+    /// precedes all others, because without the vote it may lose its grant.
     pub(super) held: bool,
-    /// The session in which it asked.
+    /// The session in which it arrived.
     pub(super) session: SessionNo,
-    /// When it came, if that matters.
+    /// When it arrived; zero without a limit.
     pub(super) since: Tick,
 }
 
-/// Not inside yet, and the ticket: the lower goes first.
+/// Whether the request is outside, and its ticket. The lower rank goes first.
 type Rank = (bool, Ticket);
 
-/// The requests at a manager, the strongest first; the paper's Que.
+/// The requests at a manager, strongest first; the paper's *Que*.
 ///
-/// Who has joined a session is not in it, but among the session's followers.
+/// A follower is not in it, but in [`Occupancy::followers`](super::occupancy::Occupancy).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Queue(LiteMap<Rank, Entry>);
 
@@ -55,18 +55,22 @@ impl Queue {
         self.0.remove(&(true, ticket)).or_else(|| self.0.remove(&(false, ticket)))
     }
 
-    /// Takes out all requests of `site`; false if there was none.
+    /// Removes all requests of `site`; false if there was none.
     pub(super) fn remove_site(&mut self, site: SiteId) -> bool {
         let of_site: Vec<Ticket> =
             self.iter().map(|entry| entry.ticket).filter(|ticket| ticket.site == site).collect();
         of_site.iter().filter_map(|&ticket| self.remove(ticket)).count() > 0
     }
 
-    /// The requests that may join a session of `group`, the strongest first. Behind one that may
-    /// not, and for which `is_tired`, nobody may.
-    pub(super) fn joining(&self, group: &Group, is_tired: impl Fn(&Entry) -> bool) -> Vec<Ticket> {
-        let before =
-            self.iter().take_while(|entry| entry.groups.contains(group) || !is_tired(entry));
+    /// The requests that may join an occupancy of `group`, strongest first. None behind an
+    /// incompatible request that `has_waited_too_long` may join.
+    pub(super) fn joining(
+        &self,
+        group: &Group,
+        has_waited_too_long: impl Fn(&Entry) -> bool,
+    ) -> Vec<Ticket> {
+        let blocks = |entry: &Entry| !entry.groups.contains(group) && has_waited_too_long(entry);
+        let before = self.iter().take_while(|entry| !blocks(entry));
         let joining = before.filter(|entry| entry.groups.contains(group) && !entry.held);
         joining.map(|entry| entry.ticket).collect()
     }

@@ -7,31 +7,31 @@ use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::{Choice, Group, GroupLock, Groups, Message};
-use crate::haste::Haste;
+use crate::no_wait::NoWait;
 use crate::{Fence, Fences, Out, Shared, Ticket};
 
-/// A request that is not over.
+/// A request that waits or is inside.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Request {
     pub(super) ticket: Ticket,
     pub(super) groups: Groups,
-    /// All managers that were asked. A sorted vector, because most have a handful of entries and
-    /// there may be many requests.
+    /// All managers that were asked. A sorted vector, because a request asks a handful of managers
+    /// and there may be many requests.
     pub(super) votes: LiteMap<SiteId, Vote>,
-    /// Whether the managers that were asked are not just one quorum.
+    /// Whether the managers asked differ from one quorum.
     pub(super) repaired: bool,
     pub(super) phase: Phase,
-    pub(super) haste: Haste,
+    pub(super) no_wait: NoWait,
 }
 
-/// Where a request is; the paper's *Rstatus*.
+/// The state of a request; the paper's *Rstatus*.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// It waits for the votes of a quorum, or to be let in by one manager.
+    /// It waits for the votes of a quorum, or for one manager to admit it.
     Waiting,
     /// It is inside with the votes of a quorum.
     Pivot(Lead),
-    /// It is inside on the word of this manager.
+    /// It is inside, admitted by this manager.
     Follower(SiteId),
 }
 
@@ -40,37 +40,36 @@ pub(super) enum Phase {
 pub(super) struct Lead {
     pub(super) group: Group,
     pub(super) fence: Fence,
-    /// The managers that may have let others join, and have not lost their right to. It may be one
-    /// whose vote is lost.
+    /// The managers that have the right to admit. The vote of such a manager may be lost.
     pub(super) admitting: SiteSet,
 }
 
 /// One manager's vote.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Vote {
-    /// Whether it is in hand: the manager is in the paper's K.
+    /// Whether the request holds it: the manager is in the paper's K.
     pub(super) held: bool,
     /// The fences that may be used with it.
     pub(super) fences: Fences,
-    /// The ceiling that was asked of the manager.
+    /// The ceiling that the manager was asked for.
     pub(super) raising: Fence,
-    /// Who else waits there.
+    /// The other requests waiting at the manager.
     pub(super) waiting: Vec<(Ticket, Groups)>,
 }
 
 impl Request {
-    /// The managers whose vote is not in hand.
+    /// The managers asked whose vote it does not hold.
     pub(super) fn missing(&self) -> impl Iterator<Item = SiteId> + '_ {
         self.votes.iter().filter(|(_, vote)| !vote.held).map(|(&manager, _)| manager)
     }
 
-    /// The managers whose vote is in hand.
+    /// The managers whose vote it holds.
     pub(super) fn held(&self) -> SiteSet {
         self.votes.iter().filter(|(_, vote)| vote.held).map(|(&manager, _)| manager).collect()
     }
 
-    /// Whether the votes in hand contain a quorum. Several sessions may be over at once, and we are
-    /// told of one after the other: what was lent in them does not count.
+    /// Whether the votes held contain a quorum. When several sessions end at once, they are
+    /// reported one by one; votes lent in any ended session do not count.
     pub(super) fn is_complete(&self, site: &Shared) -> bool {
         let counts =
             |(&manager, vote): (&SiteId, &Vote)| vote.held && site.session_at(manager).is_some();
@@ -81,15 +80,15 @@ impl Request {
         site.is_quorum(&counted.map(|(&manager, _)| manager).collect())
     }
 
-    /// The lowest fence above all before, if every manager lets us use it.
+    /// The lowest fence above all earlier ones: `Ok` if it is below every manager's ceiling.
     pub(super) fn fence(&self) -> Result<Fence, Fence> {
         let held = || self.votes.values().filter(|vote| vote.held);
         let fence = held().map(|vote| vote.fences.floor).max().expect("a quorum has a member");
         if held().all(|vote| fence < vote.fences.ceil) { Ok(fence) } else { Err(fence) }
     }
 
-    /// Asks the managers whose ceiling is too low to raise it, once.
-    pub(super) fn raise(&mut self, ceil: Fence, out: &mut Out<GroupLock>) {
+    /// Asks the managers with a ceiling below `ceil` to raise it, once.
+    pub(super) fn send_raise(&mut self, ceil: Fence, out: &mut Out<GroupLock>) {
         let ticket = self.ticket;
         let lagging =
             self.votes.iter_mut().filter(|(_, vote)| vote.held && vote.fences.ceil < ceil);
@@ -101,18 +100,18 @@ impl Request {
         }
     }
 
-    /// Asks one more manager, with the same ticket.
-    pub(super) fn ask(&mut self, manager: SiteId, out: &mut Out<GroupLock>) {
+    /// Asks one manager for its vote. The ticket is the same for all.
+    pub(super) fn send_request(&mut self, manager: SiteId, out: &mut Out<GroupLock>) {
         let (ticket, groups) = (self.ticket, self.groups.clone());
         let held = matches!(self.phase, Phase::Pivot(_));
-        let hasty = self.haste.wants_to_know();
-        out.send(manager, Message::Request { ticket, groups, held, hasty });
+        let no_wait = self.no_wait.is_on();
+        out.send(manager, Message::Request { ticket, groups, held, no_wait });
         self.votes.insert(manager, Vote::default());
     }
 
-    /// Tells a manager that has voted for us that we are inside, and gives it the right to let
-    /// others join for as long as it has a session here.
-    pub(super) fn lock_if_inside(
+    /// If this request is a pivot, sends Lock to a manager that voted for it. The manager may admit
+    /// followers as long as its session here lasts.
+    pub(super) fn send_lock_if_pivot(
         &mut self,
         site: &Shared,
         manager: SiteId,
@@ -127,11 +126,12 @@ impl Request {
         out.send(manager, Message::Lock { ticket, group, fence, right });
     }
 
-    /// The group to be inside with.
+    /// The group to enter with.
     ///
-    /// The paper takes any, and names a better choice as future work: the one that most of those
-    /// who wait could join; among equals that of the strongest of them. What managers told of them
-    /// may be old: that costs followers, not safety.
+    /// The paper takes any, and leaves a better choice to future work (section 5). `MostWaiting`
+    /// takes the group that most waiting requests could join, and among equals the group of the
+    /// strongest of them. Reports of waiting requests may be outdated; that costs followers, not
+    /// safety.
     pub(super) fn choose(&self, choice: Choice) -> Group {
         if choice == Choice::Arbitrary {
             return self.groups.iter().next().expect("a claim names a group").clone();
@@ -147,7 +147,7 @@ impl Request {
         self.groups.iter().min_by_key(rank).expect("a claim names a group").clone()
     }
 
-    /// Tells all that were asked to forget it, but for `manager`.
+    /// Sends `NoNeed` to all managers asked, except one.
     pub(super) fn withdraw(&self, except: Option<SiteId>, out: &mut Out<GroupLock>) {
         for &manager in self.votes.keys().filter(|&&manager| Some(manager) != except) {
             out.send(manager, Message::NoNeed { ticket: self.ticket });
@@ -156,8 +156,8 @@ impl Request {
 }
 
 impl Vote {
-    /// Takes the vote in hand. A manager's ceiling only grows, so what it told us of it during a
-    /// former loan is still true. A raise may be asked for again.
+    /// Records the vote as held. A manager's ceiling only grows, so one reported during an earlier
+    /// loan still applies. A raise may be requested again.
     pub(super) fn take(&mut self, fences: Fences, waiting: Vec<(Ticket, Groups)>) {
         let ceil = self.fences.ceil.max(fences.ceil);
         let fences = Fences { ceil, ..fences };

@@ -1,7 +1,8 @@
-//! The requester half: collects the votes of a quorum for each claim of the site, or follows.
+//! The requester half: each claim of the site collects the votes of a quorum, or follows a pivot.
 //!
 //! Manabe & Park 2004, figure 1(a). The figure blocks inside a handler while in the critical
-//! section; here entering is an effect and leaving an input.
+//! section; here entry is an effect and exit an input. `repair.rs` has what happens when sessions
+//! end.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +12,13 @@ use quorate_quorum::{SiteId, SiteSet};
 use super::closing::Closing;
 use super::request::{Lead, Phase, Request};
 use super::{Claim, Grant, Group, GroupLock, Groups, Message, Options, Via};
-use crate::haste::Haste;
-use crate::{Basis, ClaimId, ClaimView, Fence, Fences, Out, SessionNo, Shared, Ticket, Violation};
+use crate::no_wait::NoWait;
+use crate::{
+    ClaimId, ClaimView, Fence, Fences, Out, SessionNo, Shared, Ticket, ValidityBasis, Violation,
+};
 
-/// The requester half of a site: one of the paper's requesters for each claim, and the sessions
-/// that its former pivots have yet to close.
+/// The requester half of a site: one of the paper's requesting processes for each claim, and the
+/// occupancies whose pivots have left.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Requester {
     options: Options,
@@ -23,7 +26,14 @@ pub(super) struct Requester {
     pub(super) closings: BTreeMap<Ticket, Closing>,
 }
 
-/// A manager's message that we may come in.
+/// The fields of an OK message.
+pub(super) struct OkVote {
+    pub(super) ticket: Ticket,
+    pub(super) fences: Fences,
+    pub(super) waiting: Vec<(Ticket, Groups)>,
+}
+
+/// The fields of an Enter message.
 pub(super) struct Enter {
     pub(super) ticket: Ticket,
     pub(super) pivot: Ticket,
@@ -37,12 +47,13 @@ impl Requester {
         Self { options, requests: LiteMap::new(), closings: BTreeMap::new() }
     }
 
-    /// Asks every manager of a quorum for its vote. A former session need not be closed yet (E1).
+    /// Figure 1(a), request: asks every manager of a quorum for its vote. An earlier occupancy of
+    /// this site may still be closing (E1).
     pub(super) fn acquire(
         &mut self,
         site: &mut Shared,
         id: ClaimId,
-        Claim { groups, hasty }: Claim,
+        Claim { groups, no_wait }: Claim,
         out: &mut Out<GroupLock>,
     ) -> Result<(), Violation> {
         if groups.is_empty() {
@@ -58,23 +69,23 @@ impl Requester {
         };
         let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
         let votes = LiteMap::with_capacity(quorum.len());
-        let (phase, haste) = (Phase::Waiting, Haste::new(hasty));
-        let mut request = Request { ticket, groups, votes, repaired, phase, haste };
+        let (phase, no_wait) = (Phase::Waiting, NoWait::new(no_wait));
+        let mut request = Request { ticket, groups, votes, repaired, phase, no_wait };
         for manager in quorum.iter() {
-            request.ask(manager, out);
+            request.send_request(manager, out);
         }
         self.requests.insert(id, request);
         Ok(())
     }
 
-    /// Takes a vote in hand, and enters with the last one.
+    /// Figure 1(a), arrival of OK: records a vote, and enters once the votes contain a quorum.
     ///
-    /// One that comes while we are inside as a pivot is kept: it may replace one that is lost.
+    /// A pivot inside keeps further votes: they may replace lost ones.
     pub(super) fn on_ok(
         &mut self,
         site: &Shared,
-        (manager, ticket): (SiteId, Ticket),
-        (fences, waiting): (Fences, Vec<(Ticket, Groups)>),
+        manager: SiteId,
+        OkVote { ticket, fences, waiting }: OkVote,
         out: &mut Out<GroupLock>,
     ) -> Result<(), Violation> {
         let Some(request) = self.request(ticket) else {
@@ -87,19 +98,19 @@ impl Requester {
         }
         let vote = request.votes.get_mut(&manager).ok_or(Violation::NotAsked(manager))?;
         vote.take(fences, waiting);
-        request.lock_if_inside(site, manager, out);
+        request.send_lock_if_pivot(site, manager, out);
         self.try_to_enter(site, ticket.claim, out);
         Ok(())
     }
 
-    /// A manager has lent its vote to somebody else.
+    /// Wait: a manager has lent its vote to another request.
     pub(super) fn on_wait(&mut self, ticket: Ticket) {
         if let Some(request) = self.request(ticket) {
-            request.haste.hold_up();
+            request.no_wait.hold_up();
         }
     }
 
-    /// Comes in on the word of a manager; the others are told to forget us.
+    /// Figure 1(a), arrival of Enter: enters as a follower, and withdraws from the other managers.
     pub(super) fn on_enter(
         &mut self,
         manager: SiteId,
@@ -128,8 +139,8 @@ impl Requester {
         Ok(())
     }
 
-    /// Gives a vote back. Inside, the lock or the message to forget us is the answer, and it is on
-    /// its way.
+    /// Figure 1(a), arrival of Cancel: gives the vote back. A request inside does not answer: its
+    /// Lock or `NoNeed` is already on its way.
     pub(super) fn on_cancel(
         &mut self,
         manager: SiteId,
@@ -147,16 +158,17 @@ impl Requester {
         let vote = request.votes.get_mut(&manager).ok_or(Violation::NotAsked(manager))?;
         vote.held = false;
         vote.waiting = Vec::new();
-        request.haste.hold_up();
+        request.no_wait.hold_up();
         out.send(manager, Message::Cancelled { ticket });
         Ok(())
     }
 
-    /// A manager lets us use more fences.
+    /// Raised: a manager has raised its fence ceiling.
     pub(super) fn on_raised(
         &mut self,
         site: &Shared,
-        (manager, ticket): (SiteId, Ticket),
+        manager: SiteId,
+        ticket: Ticket,
         ceil: Fence,
         out: &mut Out<GroupLock>,
     ) {
@@ -168,7 +180,8 @@ impl Requester {
         self.try_to_enter(site, ticket.claim, out);
     }
 
-    /// Nobody is left whom a manager let join us. The last of them closes the session.
+    /// Figure 1(a), arrival of Finished: the followers admitted by a manager have left. Sends Over
+    /// when this is true of all managers.
     pub(super) fn on_finished(
         &mut self,
         manager: SiteId,
@@ -176,15 +189,16 @@ impl Requester {
         out: &mut Out<GroupLock>,
     ) {
         let Some(closing) = self.closings.get_mut(&ticket) else {
-            return out.ignore("the session is over");
+            return out.ignore("the occupancy is over");
         };
         closing.pending.remove(manager);
-        if closing.is_over(out) {
+        if closing.end_if_finished(out) {
             self.closings.remove(&ticket);
         }
     }
 
-    /// Leaves. A pivot closes its session; a follower tells the manager that let it in.
+    /// Figure 1(a), exit: a pivot starts to close its occupancy; a follower sends `NoNeed` to the
+    /// manager that admitted it.
     pub(super) fn release(
         &mut self,
         site: &Shared,
@@ -193,15 +207,15 @@ impl Requester {
     ) -> Result<(), Violation> {
         let inside = self.requests.get(&id).filter(|request| request.phase != Phase::Waiting);
         inside.ok_or(Violation::NotInside(id))?;
-        let mut request = self.requests.remove(&id).expect("it is inside");
+        let mut request = self.requests.remove(&id).expect("the claim is inside");
         match std::mem::replace(&mut request.phase, Phase::Waiting) {
-            Phase::Waiting => unreachable!("who waits is not inside"),
+            Phase::Waiting => unreachable!("a waiting request is not inside"),
             Phase::Follower(manager) => {
                 out.send(manager, Message::NoNeed { ticket: request.ticket });
             }
             Phase::Pivot(lead) => {
-                let closing = Closing::of(&request, lead, site, out);
-                if !closing.is_over(out) {
+                let closing = Closing::start(&request, lead, site, out);
+                if !closing.end_if_finished(out) {
                     self.closings.insert(request.ticket, closing);
                 }
             }
@@ -209,7 +223,7 @@ impl Requester {
         Ok(())
     }
 
-    /// Gives up waiting: all managers forget us.
+    /// The caller gives up: sends `NoNeed` to all managers. Not in the paper.
     pub(super) fn abandon(
         &mut self,
         id: ClaimId,
@@ -221,8 +235,8 @@ impl Requester {
         Ok(())
     }
 
-    /// Enters as a pivot if the votes in hand contain a quorum and all let us use a fence above
-    /// those before. We are inside once the locks are sent: nobody has to answer them.
+    /// Figure 1(a), K = Q: enters as a pivot if the votes held contain a quorum and allow a new
+    /// fence. The pivot is inside as soon as Lock is sent; no answer is needed.
     pub(super) fn try_to_enter(&mut self, site: &Shared, id: ClaimId, out: &mut Out<GroupLock>) {
         let Some(request) = self.requests.get_mut(&id) else { return };
         if request.phase != Phase::Waiting || !request.is_complete(site) {
@@ -230,27 +244,29 @@ impl Requester {
         }
         let fence = match request.fence() {
             Ok(fence) => fence,
-            Err(fence) => return request.raise(fence.plus(site.fence_block()), out),
+            Err(fence) => return request.send_raise(fence.plus(site.fence_block()), out),
         };
         let group = request.choose(self.options.choice);
         let lead = Lead { group: group.clone(), fence, admitting: SiteSet::new() };
         request.phase = Phase::Pivot(lead);
         for manager in request.held().iter() {
-            request.lock_if_inside(site, manager, out);
+            request.send_lock_if_pivot(site, manager, out);
         }
         out.grant(id, Grant { ticket: request.ticket, group, fence, via: Via::Pivot });
     }
 
-    /// What a claim rests on, once it is inside.
-    pub(super) fn basis(&self, id: ClaimId) -> Basis {
+    /// What the validity of a claim inside depends on.
+    pub(super) fn validity_basis(&self, id: ClaimId) -> ValidityBasis {
         match self.requests.get(&id).map(|request| (&request.phase, request)) {
-            Some((Phase::Pivot(_), request)) => Basis::Permissions(request.held()),
-            Some((Phase::Follower(manager), request)) => Basis::Word(*manager, request.ticket),
-            Some((Phase::Waiting, _)) | None => Basis::Nothing,
+            Some((Phase::Pivot(_), request)) => ValidityBasis::Permissions(request.held()),
+            Some((Phase::Follower(manager), request)) => {
+                ValidityBasis::Delegation(*manager, request.ticket)
+            }
+            Some((Phase::Waiting, _)) | None => ValidityBasis::Nothing,
         }
     }
 
-    /// Our pivots whose session is not over, inside or not, and the votes each rests on.
+    /// Our pivots whose occupancy is not over, and the managers that voted for each.
     pub(super) fn leads(&self) -> impl Iterator<Item = (Ticket, SiteSet)> + '_ {
         let leads = |request: &&Request| matches!(request.phase, Phase::Pivot(_));
         let inside = self.requests.values().filter(leads);
@@ -258,8 +274,8 @@ impl Requester {
         inside.chain(self.closings.values().map(|closing| (closing.ticket, closing.votes.clone())))
     }
 
-    /// The managers that may let others join our pivots, and which.
-    pub(super) fn rights(&self) -> impl Iterator<Item = (SiteId, Ticket)> + '_ {
+    /// The managers that have the right to admit followers, each with the pivot to follow.
+    pub(super) fn admission_rights(&self) -> impl Iterator<Item = (SiteId, Ticket)> + '_ {
         let inside = self.requests.values().filter_map(|request| match &request.phase {
             Phase::Pivot(lead) => Some((request.ticket, &lead.admitting)),
             _ => None,
@@ -269,15 +285,15 @@ impl Requester {
         all.flat_map(|(pivot, managers)| managers.iter().map(move |manager| (manager, pivot)))
     }
 
-    /// What a pivot of ours rests on, until its session is over.
-    pub(super) fn lead_basis(&self, pivot: Ticket) -> Basis {
+    /// What the validity of a pivot depends on until its occupancy is over.
+    pub(super) fn lead_validity_basis(&self, pivot: Ticket) -> ValidityBasis {
         if let Some(closing) = self.closings.get(&pivot) {
-            return Basis::Permissions(closing.votes.clone());
+            return ValidityBasis::Permissions(closing.votes.clone());
         }
         let request = self.requests.get(&pivot.claim).filter(|request| request.ticket == pivot);
         match request.map(|request| &request.phase) {
-            Some(Phase::Pivot(_)) => self.basis(pivot.claim),
-            _ => Basis::Nothing,
+            Some(Phase::Pivot(_)) => self.validity_basis(pivot.claim),
+            _ => ValidityBasis::Nothing,
         }
     }
 
@@ -289,13 +305,13 @@ impl Requester {
         let view = |request: &Request| ClaimView {
             ticket: request.ticket,
             inside: request.phase != Phase::Waiting,
-            held_up: request.phase == Phase::Waiting && request.haste == Haste::HeldUp,
+            held_up: request.phase == Phase::Waiting && request.no_wait == NoWait::HeldUp,
             missing: request.missing().collect(),
         };
         self.requests.values().map(view).collect()
     }
 
-    /// The request a message speaks of, if it is not over.
+    /// The request that a message is about, if it is not over.
     fn request(&mut self, ticket: Ticket) -> Option<&mut Request> {
         self.requests.get_mut(&ticket.claim).filter(|request| request.ticket == ticket)
     }

@@ -4,40 +4,40 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_quorum::SiteId;
 
-use super::asking::Asking;
 use super::queue::{Entry, Queue};
+use super::repair::HolderQuery;
 use super::{Fences, Message, Mutex, Options, Pass, Release, Target};
 use crate::{GrantNo, Out, Shared, Ticket};
 
 /// The arbiter half of a site.
 ///
-/// A permission is a token that travels: holders hand it on among themselves and report
-/// afterwards. `lock` and `number` are therefore only the last place of the permission that this
-/// arbiter has heard of. Loans are numbered in one chain, whoever makes them.
+/// Holders pass the permission on among themselves and report afterwards, so `lock` and `number`
+/// are only the last position of the permission that was reported here. All loans of the
+/// permission form one chain of numbers, whether the arbiter or a holder makes them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Arbiter {
     pub(super) options: Options,
-    /// The holder, as far as known; the paper's *lock*.
+    /// The last known holder; the paper's *lock*.
     pub(super) lock: Option<Entry>,
-    /// The number of the holder's loan, or of the last one.
+    /// The number of the holder's loan, or of the last loan if there is no holder.
     pub(super) number: GrantNo,
     /// The requests that wait, the next one first; the paper's `req_q`.
     pub(super) waiting: Queue,
-    /// Releases that overtook the report of the pass that made them possible (E4).
+    /// Releases that overtook the report of the pass before them (E4).
     pub(super) early: BTreeMap<GrantNo, Release>,
-    /// Who was announced to the holder of this loan, the last one last. Without lists the holder
-    /// keeps only the last announcement; but it may leave before that one arrives.
-    pub(super) told: Vec<Ticket>,
-    /// The last announcement one step ahead (5.3). Boxed like the next field: rare, and there may
-    /// be many resources.
-    pub(super) advised: Option<Box<Advice>>,
-    /// The holder is lost, and those it may have handed the permission to are being asked.
-    pub(super) asking: Option<Box<Asking>>,
+    /// The requests announced to the holder of this loan, the latest last. Without lists the
+    /// holder keeps only the latest, but it may leave before that one arrives.
+    pub(super) announced: Vec<Ticket>,
+    /// The last announcement one step ahead (5.3). Boxed, like `query`, because it is rare and
+    /// there may be many resources.
+    pub(super) announced_ahead: Option<Box<Announcement>>,
+    /// Set while the holder is lost and the candidates for the permission are being asked.
+    pub(super) query: Option<Box<HolderQuery>>,
 }
 
-/// "If you get loan `number`, `second` comes after you", said to `head`.
+/// Sent to `head`: when you get loan `number`, `second` comes after you.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Advice {
+pub(super) struct Announcement {
     head: Ticket,
     second: Target,
     number: GrantNo,
@@ -51,48 +51,49 @@ impl Arbiter {
             number: GrantNo::default(),
             waiting: Queue::default(),
             early: BTreeMap::new(),
-            told: Vec::new(),
-            advised: None,
-            asking: None,
+            announced: Vec::new(),
+            announced_ahead: None,
+            query: None,
         }
     }
 
     pub(super) fn is_vacant(&self) -> bool {
-        let idle = self.lock.is_none() && self.asking.is_none();
+        let idle = self.lock.is_none() && self.query.is_none();
         idle && self.waiting.is_empty() && self.early.is_empty()
     }
 
-    /// Whether somebody waits here for the permission.
-    pub(super) fn is_wanted_elsewhere(&self) -> bool {
+    /// Whether a request waits here for the permission.
+    pub(super) fn has_waiters(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Lends our permission to a request, or queues it and tells the holder who comes next.
+    /// Action A.2: lends our permission to a request, or queues it and tells the holder which
+    /// request comes next.
     ///
-    /// Cao & Singhal 2001, section 3.3, action A.2. The arms carry the paper's case numbers,
-    /// counted in its order. The lower rank has priority.
+    /// Cao & Singhal 2001, section 3.3. The arms carry the paper's case numbers, counted in its
+    /// order. The lower rank has priority.
     pub(super) fn on_request(&mut self, site: &Shared, entry: Entry, out: &mut Out<Mutex>) {
         if self.holds(entry.ticket) || self.waiting.contains(entry.ticket) {
-            return self.on_request_again(site, entry, out);
+            return self.on_repeated_request(site, entry, out);
         }
         let Some(holder) = &self.lock else {
-            if site.quarantined || self.asking.is_some() {
-                return self.queue_for_later(entry, out);
+            if site.quarantined || self.query.is_some() {
+                return self.queue_without_holder(entry, out);
             }
-            assert!(self.waiting.is_empty(), "a free arbiter keeps no one waiting");
+            assert!(self.waiting.is_empty(), "a free arbiter has no waiters");
             return self.lend(site, entry, out);
         };
         let (rank, holder) = (entry.rank(), holder.rank());
         match self.waiting.head().map(Entry::rank) {
             // Case 3: an older request already waits.
             Some(head) if head < rank => fail(entry.ticket, out),
-            // Case 4: it overtakes a head that had overtaken the holder. The holder was asked
-            // to give way then; now only the head must learn that it is no longer next.
+            // Case 4: it overtakes a head that had overtaken the holder. The holder was sent an
+            // inquire then; now only the head must learn that it is no longer next.
             Some(head) if head < holder => {
                 fail(head.1, out);
                 if entry.held { self.inquire(&entry, out) } else { self.transfer(&entry, out) }
             }
-            // Cases 1 and 5: the first to overtake the holder, which may have to give way.
+            // Cases 1 and 5: the first to overtake the holder, which may have to yield.
             _ if rank < holder => self.inquire(&entry, out),
             // Cases 2 and 6: it is next, behind an older holder. The paper forgets case 6's fail:
             // three sites then wait for each other (E5, scenario `mutex/e5_next_behind_an_elder`).
@@ -102,59 +103,58 @@ impl Arbiter {
             }
         }
         self.waiting.insert(entry);
-        self.advise(out);
+        self.announce_ahead(out);
     }
 
-    /// Queues a request while nobody can be asked to give way to it.
+    /// Queues a request while there is no holder that could yield to it.
     ///
-    /// A head that had overtaken the lost holder was next and knew of no reason to wait. If it is
-    /// overtaken now it must learn of it, as in case 4.
-    /// Scenario: `mutex/session_overtaken_while_asking`.
-    fn queue_for_later(&mut self, entry: Entry, out: &mut Out<Mutex>) {
+    /// A head that had overtaken the lost holder was next and was sent no fail. If it is overtaken
+    /// now it must be sent one, as in case 4. Scenario: `mutex/session_overtaken_while_asking`.
+    fn queue_without_holder(&mut self, entry: Entry, out: &mut Out<Mutex>) {
         let head = self.waiting.head().filter(|head| entry.rank() < head.rank());
-        if let Some(head) = head.filter(|_| self.asking.is_some()) {
+        if let Some(head) = head.filter(|_| self.query.is_some()) {
             fail(head.ticket, out);
         }
         fail(entry.ticket, out);
         self.waiting.insert(entry);
     }
 
-    /// A request that came before: what it says of itself is newer, and it has one entry.
-    fn on_request_again(&mut self, site: &Shared, entry: Entry, out: &mut Out<Mutex>) {
+    /// Replaces the entry of a request that is known already, and repeats the answer.
+    fn on_repeated_request(&mut self, site: &Shared, entry: Entry, out: &mut Out<Mutex>) {
         if let Some(holder) = self.lock.as_mut().filter(|holder| holder.ticket == entry.ticket) {
             let refuses = holder.refuses;
             *holder = Entry { refuses, ..entry };
-            return self.repeat_reply(site, out);
+            return self.send_reply(site, out);
         }
         let before = self.waiting.remove(entry.ticket).expect("it waits here");
         fail(entry.ticket, out);
         self.waiting.insert(Entry { refuses: before.refuses, ..entry });
-        self.address_holder(out);
-        self.advise(out);
+        self.inquire_or_announce(out);
+        self.announce_ahead(out);
     }
 
-    /// Takes the permission back, or learns to whom it was handed. Action C.2.
+    /// Action C.2: takes the permission back, or records the request it was passed to.
     ///
-    /// **Deviation.** C.2 does not ask whose release it is. One that overtakes the report of the
-    /// pass it follows would free a permission that is elsewhere; it is kept until the chain of
-    /// loans has come that far (E4). Scenario: `mutex/e4_release_overtakes_the_pass`.
+    /// **Deviation.** C.2 does not check whose release it is. One that overtakes the report of the
+    /// pass before it would free a permission that is elsewhere. It is kept in `early` until the
+    /// chain of loans has reached it (E4). Scenario: `mutex/e4_release_overtakes_the_pass`.
     pub(super) fn on_release(&mut self, site: &mut Shared, release: Release, out: &mut Out<Mutex>) {
         site.raise_floor(release.floor, out);
-        let lent = self.lock.is_some() || self.asking.is_some();
+        let lent = self.lock.is_some() || self.query.is_some();
         if self.is_loan(release.ticket, release.number) {
-            self.hand_on(site, release.passed, out);
+            self.end_loan(site, release.passed, out);
         } else if lent && release.number > self.number {
             self.waiting.remove(release.ticket);
             self.early.insert(release.number, release);
-            self.follow_early(site, out);
+            self.follow_early_release(site, out);
         } else {
-            // The chain has gone on without it; but the request is over all the same.
+            // The chain has moved past this loan, but the request is over all the same.
             return self.on_cancel(site, release.ticket, out);
         }
-        self.advise(out);
+        self.announce_ahead(out);
     }
 
-    /// Takes the permission back from a request that goes on waiting. Action A.4.
+    /// Action A.4: takes the permission back from a request that keeps waiting.
     pub(super) fn on_yield(
         &mut self,
         site: &mut Shared,
@@ -168,28 +168,28 @@ impl Arbiter {
         }
         let holder = self.lock.clone().expect("a loan has a holder");
         self.waiting.insert(holder);
-        self.hand_on(site, passed, out);
-        self.advise(out);
+        self.end_loan(site, passed, out);
+        self.announce_ahead(out);
     }
 
-    /// Forgets a request that was given up before our permission reached it.
+    /// Removes a request that was given up before our permission reached it.
     ///
-    /// The permission may be on its way to it from a holder; then the report of that pass will
-    /// find no such request here, and counts as a release.
+    /// A holder may be passing it the permission. The report of that pass then finds no such
+    /// request here ([`on_missing_receiver`](Self::on_missing_receiver)).
     pub(super) fn on_cancel(&mut self, site: &mut Shared, ticket: Ticket, out: &mut Out<Mutex>) {
         if self.holds(ticket) {
-            self.hand_on(site, None, out);
+            self.end_loan(site, None, out);
         } else if self.waiting.remove(ticket).is_some() {
-            self.stop_asking(site, ticket, out);
+            self.drop_candidate(site, ticket, out);
             self.announce_head(out);
         } else {
             return out.ignore("the request is over already");
         }
-        self.advise(out);
+        self.announce_ahead(out);
     }
 
-    /// A site cannot hand this request a permission any more. If it was handed ours and we know
-    /// of it, the pass may be lost with the session: we repeat it.
+    /// Updates the sites that cannot pass this request a permission. If it is the holder, the pass
+    /// to it may have been lost with a session, so the reply is sent again.
     pub(super) fn on_direct(
         &mut self,
         site: &Shared,
@@ -199,7 +199,7 @@ impl Arbiter {
     ) {
         if let Some(holder) = self.lock.as_mut().filter(|holder| holder.ticket == ticket) {
             holder.cut = cut;
-            self.repeat_reply(site, out);
+            self.send_reply(site, out);
         } else if let Some(entry) = self.waiting.get_mut(ticket) {
             entry.cut = cut;
         } else {
@@ -207,19 +207,19 @@ impl Arbiter {
         }
     }
 
-    /// Follows the permission from the holder, whose loan is over, to where it is now.
-    pub(super) fn hand_on(
+    /// Ends the holder's loan and follows the permission to its present holder.
+    pub(super) fn end_loan(
         &mut self,
         site: &mut Shared,
         passed: Option<Pass>,
         out: &mut Out<Mutex>,
     ) {
-        let holder = self.lock.take().expect("only a holder hands on");
-        self.follow(site, holder.ticket.site, passed, out);
+        let holder = self.lock.take().expect("a loan that ends has a holder");
+        self.follow_chain(site, holder.ticket.site, passed, out);
     }
 
-    /// Follows the permission along the chain of loans, from `passer` on.
-    pub(super) fn follow(
+    /// Follows the chain of loans from `passer`, whose loan is over. Lends again where it ends.
+    pub(super) fn follow_chain(
         &mut self,
         site: &mut Shared,
         mut passer: SiteId,
@@ -229,18 +229,18 @@ impl Arbiter {
         while let Some(pass) = passed {
             self.number = self.number.next();
             if let Some(entry) = self.receiver(pass.next) {
-                let unheard = !entry.hears(passer);
+                let unreachable = !entry.is_reachable_from(passer);
                 self.lock = Some(entry);
-                self.told = pass.rest.iter().map(|target| target.ticket).collect();
-                if unheard {
-                    self.repeat_reply(site, out);
+                self.announced = pass.rest.iter().map(|target| target.ticket).collect();
+                if unreachable {
+                    self.send_reply(site, out);
                 }
-                return self.greet_holder(&pass, out);
+                return self.update_new_holder(&pass, out);
             }
             let Some(release) = self.early.remove(&self.number) else {
-                return self.miss_receiver(site, out);
+                return self.on_missing_receiver(site, out);
             };
-            // It has left already (E4).
+            // The receiver has left already (E4).
             assert_eq!(release.ticket, pass.next.ticket, "a loan has one holder");
             passer = release.ticket.site;
             passed = release.passed;
@@ -248,25 +248,25 @@ impl Arbiter {
         self.lend_to_head(site, out);
     }
 
-    /// The request that a pass made the holder, unless it cannot count the permission.
+    /// Takes the receiver of a pass out of the queue, unless the permission does not count for it.
     fn receiver(&mut self, next: Target) -> Option<Entry> {
         let entry = self.waiting.get(next.ticket)?;
         let counts = entry.session == next.session && entry.refuses < self.number;
         if counts { self.waiting.remove(next.ticket) } else { None }
     }
 
-    /// Tells a holder that got the permission by a pass what it cannot know yet.
-    fn greet_holder(&mut self, pass: &Pass, out: &mut Out<Mutex>) {
-        if let Some(advice) = &self.advised
-            && (advice.head, advice.number) == (pass.next.ticket, self.number)
+    /// Sends the receiver of a pass what it cannot know yet.
+    fn update_new_holder(&mut self, pass: &Pass, out: &mut Out<Mutex>) {
+        if let Some(announcement) = &self.announced_ahead
+            && (announcement.head, announcement.number) == (pass.next.ticket, self.number)
         {
-            self.told.push(advice.second.ticket);
+            self.announced.push(announcement.second.ticket);
         }
-        self.address_holder(out);
+        self.inquire_or_announce(out);
     }
 
-    /// Asks the holder to give way to the head, or tells it of the head.
-    pub(super) fn address_holder(&mut self, out: &mut Out<Mutex>) {
+    /// Sends the holder an inquire if the head goes before it, and a transfer otherwise.
+    pub(super) fn inquire_or_announce(&mut self, out: &mut Out<Mutex>) {
         let Some(holder) = &self.lock else { return };
         match self.waiting.head() {
             Some(head) if head.rank() < holder.rank() => {
@@ -278,13 +278,13 @@ impl Arbiter {
     }
 
     pub(super) fn lend_to_head(&mut self, site: &Shared, out: &mut Out<Mutex>) {
-        assert!(self.early.is_empty(), "I3: a permission that came back was not handed on");
+        assert!(self.early.is_empty(), "I3: a permission that came back was not passed on");
         match self.waiting.pop() {
             Some(head) => self.lend(site, head, out),
             None => {
                 self.lock = None;
-                self.told.clear();
-                self.advised = None;
+                self.announced.clear();
+                self.announced_ahead = None;
             }
         }
     }
@@ -292,29 +292,26 @@ impl Arbiter {
     fn lend(&mut self, site: &Shared, entry: Entry, out: &mut Out<Mutex>) {
         assert!(!site.quarantined, "I9: a restarted site lends nothing in its quarantine");
         let session = site.session_of(entry.ticket.site);
-        assert!(
-            session == Some(entry.session),
-            "I1, I2: who is lent to or waits has a session here"
-        );
+        assert!(session == Some(entry.session), "I1, I2: a holder or waiter has a session here");
         let before = self.number;
         if self.number.incarnation < site.incarnation() {
             self.number = GrantNo { incarnation: site.incarnation(), count: site.loans() };
         }
         self.number = self.number.max(entry.refuses).next();
         assert!(self.number > before, "I3: numbers only grow");
-        self.told.clear();
-        let next = self.waiting.head().filter(|head| head.hears(entry.ticket.site));
+        self.announced.clear();
+        let next = self.waiting.head().filter(|head| head.is_reachable_from(entry.ticket.site));
         if let Some(next) = next.filter(|_| self.options.passing) {
-            self.told.push(next.ticket);
+            self.announced.push(next.ticket);
         }
         self.lock = Some(entry);
-        self.repeat_reply(site, out);
+        self.send_reply(site, out);
     }
 
     /// Sends the holder its permission, for the first time or again.
-    fn repeat_reply(&self, site: &Shared, out: &mut Out<Mutex>) {
+    fn send_reply(&self, site: &Shared, out: &mut Out<Mutex>) {
         let holder = self.lock.as_ref().expect("only a holder is sent a permission");
-        let known = self.told.iter().filter(|&&ticket| self.is_known(ticket));
+        let known = self.announced.iter().filter(|&&ticket| self.is_announced(ticket));
         let then = known.filter_map(|&ticket| self.waiting.get(ticket));
         let reply = Message::Reply {
             arbiter: site.site(),
@@ -326,11 +323,11 @@ impl Arbiter {
         out.send(holder.ticket.site, reply);
     }
 
-    /// Tells the holder who comes next, unless it knows.
+    /// Sends the holder a transfer for the head, unless it was announced already.
     pub(super) fn announce_head(&mut self, out: &mut Out<Mutex>) {
         if self.lock.is_some()
             && let Some(head) = self.waiting.head()
-            && !self.is_known(head.ticket)
+            && !self.is_announced(head.ticket)
         {
             let head = head.clone();
             self.transfer(&head, out);
@@ -342,11 +339,11 @@ impl Arbiter {
         if self.permission_has_left() || !self.may_announce(next) {
             return;
         }
-        self.told.push(next.ticket);
+        self.announced.push(next.ticket);
         out.send(ticket.site, Message::Transfer { ticket, number, next: next.target() });
     }
 
-    /// Asks the holder to give way to `next`.
+    /// Sends the holder an inquire for `next`.
     fn inquire(&mut self, next: &Entry, out: &mut Out<Mutex>) {
         let (ticket, number) = (self.holder(), self.number);
         if self.permission_has_left() {
@@ -354,44 +351,51 @@ impl Arbiter {
         }
         let then = self.may_announce(next).then(|| next.target());
         if then.is_some() {
-            self.told.push(next.ticket);
+            self.announced.push(next.ticket);
         }
         let demand = next.held && self.lock.as_ref().is_some_and(|holder| !holder.held);
         out.send(ticket.site, Message::Inquire { ticket, number, then, demand });
     }
 
-    /// Whether the holder can hand the permission to `next`.
+    /// Whether the holder can pass the permission to `next`.
     fn may_announce(&self, next: &Entry) -> bool {
-        self.options.passing && next.hears(self.holder().site)
+        self.options.passing && next.is_reachable_from(self.holder().site)
     }
 
-    /// Whether the holder knows that this request comes after it, or will when it has heard all.
-    fn is_known(&self, next: Ticket) -> bool {
-        if self.options.lists { self.told.contains(&next) } else { self.told.last() == Some(&next) }
+    /// Whether the holder will pass to this request, once all announcements have reached it.
+    fn is_announced(&self, next: Ticket) -> bool {
+        if self.options.lists {
+            self.announced.contains(&next)
+        } else {
+            self.announced.last() == Some(&next)
+        }
     }
 
-    /// Tells the next request who comes after it, so that it need not learn that inside. 5.3.
-    pub(super) fn advise(&mut self, out: &mut Out<Mutex>) {
-        let on = self.options.ahead && self.options.passing && self.lock.is_some();
-        if !on || self.permission_has_left() {
+    /// Section 5.3: tells the head which request comes after it, before it has the permission.
+    pub(super) fn announce_ahead(&mut self, out: &mut Out<Mutex>) {
+        let enabled = self.options.ahead && self.options.passing && self.lock.is_some();
+        if !enabled || self.permission_has_left() {
             return;
         }
         let (Some(head), Some(second)) = (self.waiting.head(), self.waiting.second()) else {
             return;
         };
-        if !second.hears(head.ticket.site) {
+        if !second.is_reachable_from(head.ticket.site) {
             return;
         }
         let (head, number) = (head.ticket, self.number.next());
-        let advice = Advice { head, second: second.target(), number };
-        if self.advised.as_deref() != Some(&advice) {
-            self.advised = Some(Box::new(advice));
-            out.send(head.site, Message::Transfer { ticket: head, number, next: advice.second });
+        let announcement = Announcement { head, second: second.target(), number };
+        if self.announced_ahead.as_deref() != Some(&announcement) {
+            self.announced_ahead = Some(Box::new(announcement));
+            out.send(
+                head.site,
+                Message::Transfer { ticket: head, number, next: announcement.second },
+            );
         }
     }
 
-    /// A stored release proves that the holder we know of has handed the permission on: whatever
-    /// we told it would come too late, and is told to its successor when the chain gets there.
+    /// Whether a stored release proves that the known holder has passed the permission on. A
+    /// message to it would come too late; its successor gets it when the chain has reached it.
     fn permission_has_left(&self) -> bool {
         !self.early.is_empty()
     }
@@ -405,7 +409,7 @@ impl Arbiter {
     }
 
     fn holder(&self) -> Ticket {
-        self.lock.as_ref().expect("only a lent permission has somebody to speak to").ticket
+        self.lock.as_ref().expect("only a holder is sent messages about a loan").ticket
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the sites say to each other.
+//! The messages between sites.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Fence, Fences, GrantNo, SessionNo, Ticket};
 
-/// The paper's seven messages (section 3.2), `cancel` for a request that is given up, and below
-/// them what sessions that end make necessary.
+/// The paper's seven messages (section 3.2), `cancel` for a request that is given up, and then the
+/// messages for sessions that end.
 ///
-/// Each names the request it speaks of (E3), and the loan where it speaks of one (E6). A transfer
-/// that travels with a reply or an inquire is part of it and counts as one message.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Each names the request it is about (E3), and the loan if it is about one (E6). A transfer that
+/// travels with a reply or an inquire is part of it and counts as one message.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
     /// To an arbiter: lend me your permission.
     Request {
@@ -21,7 +22,7 @@ pub enum Message {
         ticket: Ticket,
         /// Whether it is inside already, and replaces a member of its quorum.
         held: bool,
-        /// The sites that cannot hand it a permission any more.
+        /// The sites that cannot pass it a permission.
         cut: BTreeSet<SiteId>,
     },
     /// The permission of `arbiter`, from the arbiter or from the holder before.
@@ -32,43 +33,43 @@ pub enum Message {
         to: Target,
         /// The number of this loan.
         number: GrantNo,
-        /// Who comes after it, as far as the sender knows.
+        /// The requests that come after it, as far as the sender knows.
         then: BTreeSet<Target>,
         /// Which fences may be used with it.
         fences: Fences,
     },
-    /// From an arbiter: not now. A hint that others may need what you hold.
+    /// From an arbiter: not now. Others may need the permissions you hold.
     Fail {
         /// The request that has to wait.
         ticket: Ticket,
     },
-    /// From an arbiter: give way, unless you are inside or could still get there first.
+    /// From an arbiter: yield, unless you are inside or have no fail.
     Inquire {
         /// The request that holds the permission.
         ticket: Ticket,
         /// The number of its loan.
         number: GrantNo,
-        /// Who it should give way to, if permissions are passed on.
+        /// The request it should yield to, if permissions are passed on.
         then: Option<Target>,
-        /// Somebody inside needs it: give way also if you could get there first.
+        /// A request from inside needs it: yield also without a fail.
         demand: bool,
     },
-    /// From an arbiter: when you leave, pass my permission on to `next`.
+    /// From an arbiter: when you leave, pass my permission to `next`.
     Transfer {
         /// The request that holds the permission, or will.
         ticket: Ticket,
-        /// The number of the loan this is good for.
+        /// The number of the loan this is for.
         number: GrantNo,
-        /// Who comes after it.
+        /// The request that comes after it.
         next: Target,
     },
-    /// To an arbiter: I gave way, and still want your permission.
+    /// To an arbiter: I yielded your permission and still wait for it.
     Yield {
-        /// The request that gave way.
+        /// The request that yielded.
         ticket: Ticket,
         /// The number of the loan that is over.
         number: GrantNo,
-        /// Who has the permission now, if it was passed on (5.2.1).
+        /// The pass, if the permission was passed on (5.2.1).
         passed: Option<Pass>,
     },
     /// To an arbiter: I am done.
@@ -78,18 +79,18 @@ pub enum Message {
         /// The request that is over.
         ticket: Ticket,
     },
-    /// To an arbiter: these sites cannot hand me a permission any more.
+    /// To an arbiter: these sites cannot pass me a permission.
     Direct {
         /// The request.
         ticket: Ticket,
-        /// All such sites.
+        /// All those sites.
         cut: BTreeSet<SiteId>,
     },
-    /// From an arbiter whose holder is lost: were you handed my permission?
+    /// From an arbiter whose holder is lost: do you have my permission?
     Where {
-        /// The request that was announced to the lost holder.
+        /// The request that may have it.
         ticket: Ticket,
-        /// The highest loan it may have been handed.
+        /// The highest loan it may have received.
         upto: GrantNo,
     },
     /// To an arbiter: I have your permission.
@@ -99,21 +100,21 @@ pub enum Message {
         /// The number of its loan.
         number: GrantNo,
     },
-    /// To an arbiter: I do not have it, and shall never count a loan up to this one.
+    /// To an arbiter: I do not have your permission, and refuse every loan up to this one.
     Lack {
         /// The request that was asked.
         ticket: Ticket,
         /// The highest loan it refuses.
         upto: GrantNo,
     },
-    /// To an arbiter: let me use fences below this one.
+    /// To an arbiter: raise your fence ceiling.
     Raise {
         /// The request that needs it.
         ticket: Ticket,
         /// The ceiling it needs.
         ceil: Fence,
     },
-    /// From an arbiter: its ceiling now.
+    /// From an arbiter: its present fence ceiling.
     Raised {
         /// The request that asked for it.
         ticket: Ticket,
@@ -122,10 +123,10 @@ pub enum Message {
     },
 }
 
-/// A request, and the session in which it waits at the arbiter whose permission is spoken of.
+/// A request, and the session in which it waits at the arbiter of the permission.
 ///
-/// A permission that is passed on counts only in that session: when it ends, the arbiter takes
-/// back what it lent in it.
+/// A permission that is passed on counts only in that session: when the session ends, the arbiter
+/// takes back what it lent in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Target {
     /// The request.
@@ -141,43 +142,28 @@ pub struct Release {
     pub ticket: Ticket,
     /// The number of its loan.
     pub number: GrantNo,
-    /// Who has the permission now, if it was passed on.
+    /// The pass, if the permission was passed on.
     pub passed: Option<Pass>,
     /// The lowest fence that later entries may use.
     pub floor: Fence,
 }
 
-/// A permission handed on without its arbiter: to whom, and who comes after that.
+/// A permission that one holder passed to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pass {
     /// The new holder.
     pub next: Target,
-    /// Those who were announced to come after it (5.3).
+    /// The requests that were announced to come after it (5.3).
     pub rest: BTreeSet<Target>,
 }
 
 impl Message {
-    /// The message's name in the paper.
+    /// The name of the message.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Message::Request { .. } => "request",
-            Message::Reply { .. } => "reply",
-            Message::Fail { .. } => "fail",
-            Message::Inquire { .. } => "inquire",
-            Message::Transfer { .. } => "transfer",
-            Message::Yield { .. } => "yield",
-            Message::Release(_) => "release",
-            Message::Cancel { .. } => "cancel",
-            Message::Direct { .. } => "direct",
-            Message::Where { .. } => "where",
-            Message::Have { .. } => "have",
-            Message::Lack { .. } => "lack",
-            Message::Raise { .. } => "raise",
-            Message::Raised { .. } => "raised",
-        }
+        self.into()
     }
 
-    /// The request it speaks of.
+    /// The request it is about.
     pub fn ticket(&self) -> Ticket {
         match *self {
             Message::Request { ticket, .. }
@@ -197,7 +183,7 @@ impl Message {
         }
     }
 
-    /// Whether the arbiter half is spoken to; everything else is the requester's.
+    /// Whether it is for the arbiter half; all others are for the requester half.
     pub fn is_for_arbiter(&self) -> bool {
         !matches!(
             self,
@@ -210,7 +196,7 @@ impl Message {
         )
     }
 
-    /// The latest request it lets its receiver know of.
+    /// The latest ticket that the receiver of the message has to observe.
     pub(super) fn latest_ticket(&self) -> Ticket {
         let ticket = self.ticket();
         let next = match self {

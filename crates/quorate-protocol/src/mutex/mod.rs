@@ -1,26 +1,25 @@
 //! One holder at a time: the delay-optimal quorum algorithm of Cao & Singhal 2001.
 //!
-//! A request collects one permission from every arbiter of its quorum; all quorums meet, so one
-//! request at a time has them all. With Maekawa a leaving holder returns the permissions and each
-//! arbiter lends its own again: two messages, one after the other, between two holders. Here each
-//! arbiter tells the holder who comes next, and the holder hands the permission over itself: one.
+//! A request collects one permission from every arbiter of its quorum. Any two quorums intersect,
+//! so only one request at a time has all of them. In Maekawa's algorithm a leaving holder returns
+//! the permissions and each arbiter lends its own again: two serial messages between two holders.
+//! Here each arbiter tells the holder which request comes next, and the holder passes the
+//! permission on itself: one message.
 //!
 //! The price is that an arbiter has only a delayed view of where its permission is, and that
 //! messages about one permission reach a site over different channels. The printed pseudo-code
-//! stumbles over that in nine places, E1 to E9; `docs/protocols/mutex.md` lists them, and code
-//! cites it by these numbers.
+//! has nine errors, most of them for this reason. `docs/protocols/mutex.md` lists them as E1 to
+//! E9, and code cites them by these numbers.
 
 mod arbiter;
-mod asking;
-#[cfg(feature = "mutations")]
-pub mod errata;
-#[cfg(feature = "mutations")]
-mod holes;
 mod message;
+#[cfg(feature = "mutations")]
+pub mod mutations;
 mod options;
 mod permission;
 mod queue;
 mod repair;
+mod request;
 mod requester;
 mod turn;
 
@@ -33,27 +32,29 @@ use self::arbiter::Arbiter;
 use self::permission::Loan;
 use self::queue::Entry;
 use self::requester::{Phase, Requester};
-use crate::{Basis, ClaimId, ClaimView, Fence, GrantNo, Input, Out, Protocol, Shared, Tick};
+use crate::{
+    ClaimId, ClaimView, Fence, GrantNo, Input, Out, Protocol, Shared, Tick, ValidityBasis,
+};
 use crate::{Ticket, View, Violation};
 
 pub use self::message::{Message, Pass, Release, Target};
 pub use self::options::Options;
 pub use crate::Fences;
 
-/// One site's part in the mutex: a requester and an arbiter that share nothing but the clock and
-/// the fence floor.
+/// One site's part in the mutex: a requester and an arbiter that share only the Lamport clock and
+/// the fences.
 ///
-/// It takes one claim at a time; a queue of local callers belongs in front of it.
+/// It takes one claim at a time; local callers queue in front of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mutex {
     requester: Requester,
     arbiter: Arbiter,
 }
 
-/// What a holder has: its request, and a fence above those of all holders before it.
+/// What a holder gets: its request, and a fence above those of all earlier holders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
-    /// The request that was let in.
+    /// The request that entered.
     pub ticket: Ticket,
     /// Its fence.
     pub fence: Fence,
@@ -71,7 +72,17 @@ impl Mutex {
         Self { requester: Requester::new(options), arbiter: Arbiter::new(options) }
     }
 
-    /// Hands a message to the half it is meant for.
+    /// The requests to which this site's request will pass permissions, each with the arbiter
+    /// whose permission it is.
+    pub fn next(&self) -> impl Iterator<Item = (Ticket, SiteId)> + '_ {
+        let permissions = self.requester.phase.request().into_iter().flat_map(|r| &r.permissions);
+        permissions.flat_map(|(&arbiter, permission)| {
+            let next = permission.next.iter().flat_map(|next| &next.1);
+            next.map(move |target| (target.ticket, arbiter))
+        })
+    }
+
+    /// Routes a message to the half it is for.
     fn deliver(
         &mut self,
         site: &mut Shared,
@@ -117,7 +128,7 @@ impl Mutex {
                 site.raise_ceil(ceil, out);
                 out.send(from, Message::Raised { ticket, ceil: site.ceil() });
             }
-            _ => unreachable!("everything else is the requester's"),
+            _ => unreachable!("all other messages are for the requester"),
         }
         Ok(())
     }
@@ -132,19 +143,20 @@ impl Mutex {
         let requester = &mut self.requester;
         match message {
             Message::Reply { arbiter, to, number, then, fences } => {
-                requester.on_reply(site, (arbiter, to), (number, fences), then, out)?;
+                let loan = Loan { arbiter, ticket: to.ticket, number };
+                requester.on_reply(site, loan, to.session, fences, then, out)?;
             }
             Message::Fail { ticket } => requester.on_fail(site, from, ticket, out)?,
             Message::Inquire { ticket, number, then, demand } => {
-                let asked = Loan { arbiter: from, ticket, number };
-                requester.on_inquire(site, asked, then, demand, out)?;
+                let loan = Loan { arbiter: from, ticket, number };
+                requester.on_inquire(site, loan, then, demand, out)?;
             }
             Message::Transfer { ticket, number, next } => {
                 requester.on_transfer(Loan { arbiter: from, ticket, number }, next, out)?;
             }
             Message::Where { ticket, upto } => requester.on_where(from, ticket, upto, out),
             Message::Raised { ticket, ceil } => requester.on_raised(site, from, ticket, ceil, out),
-            _ => unreachable!("everything else is the arbiter's"),
+            _ => unreachable!("all other messages are for the arbiter"),
         }
         Ok(())
     }
@@ -178,14 +190,14 @@ impl Protocol for Mutex {
             Input::Open(peer, _) => self.requester.on_open(site, peer, out),
             Input::Closed(client) => self.arbiter.on_closed(site, client, out),
             Input::Opened(..) => out.ignore("the client asks if it needs anything"),
-            Input::Assured(_) => out.ignore("nobody is inside here on a word"),
+            Input::DelegationValid(_) => out.ignore("no holder here depends on a delegation"),
             Input::Cleared => self.arbiter.on_cleared(site, out),
         }
         Ok(())
     }
 
-    fn rests_on(&self, claim: ClaimId) -> Basis {
-        self.requester.vouchers(claim).map_or(Basis::Nothing, Basis::Permissions)
+    fn validity_basis(&self, claim: ClaimId) -> ValidityBasis {
+        self.requester.lenders(claim).map_or(ValidityBasis::Nothing, ValidityBasis::Permissions)
     }
 
     fn view(&self) -> View {
@@ -204,7 +216,7 @@ impl Protocol for Mutex {
     }
 
     fn is_wanted(&self) -> bool {
-        self.requester.is_wanted() || self.arbiter.is_wanted_elsewhere()
+        self.requester.is_wanted() || self.arbiter.has_waiters()
     }
 
     fn is_vacant(&self) -> bool {

@@ -12,20 +12,20 @@ use crate::{GrantNo, SessionNo, Ticket};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Entry {
     pub(super) ticket: Ticket,
-    /// Whether it is inside already and only replaces a member of its quorum. Such a request goes
-    /// before all others: it survives, or loses what it has.
+    /// Whether it is inside already and replaces a member of its quorum. Such a request goes before
+    /// all others, because it loses its grant if it waits too long.
     pub(super) held: bool,
     /// The session in which it asked.
     pub(super) session: SessionNo,
-    /// The sites that cannot hand it a permission: the complement of the site layer's *direct*,
-    /// because in the paper's world it is empty. It only grows.
+    /// The sites that cannot pass it a permission. It only grows (I6), and is empty in the paper's
+    /// model.
     pub(super) cut: BTreeSet<SiteId>,
-    /// It has promised never to count a loan up to this one.
+    /// It refuses loans up to this one.
     pub(super) refuses: GrantNo,
 }
 
 impl Entry {
-    /// Its place among the others: whoever is inside first, then by ticket.
+    /// Its place in the queue: requests from inside first, then by ticket.
     pub(super) fn rank(&self) -> Rank {
         (!self.held, self.ticket)
     }
@@ -35,12 +35,12 @@ impl Entry {
     }
 
     /// Whether a pass from `site` can reach it.
-    pub(super) fn hears(&self, site: SiteId) -> bool {
+    pub(super) fn is_reachable_from(&self, site: SiteId) -> bool {
         !self.cut.contains(&site)
     }
 }
 
-/// Not inside yet, and the ticket: the lower goes first.
+/// Whether it is not inside yet, and the ticket; the lower rank goes first.
 pub(super) type Rank = (bool, Ticket);
 
 /// The requests that wait, the next one first; the paper's `req_q`.
@@ -54,7 +54,7 @@ impl Queue {
 
     pub(super) fn insert(&mut self, entry: Entry) {
         let before = self.0.insert(entry.rank(), entry);
-        assert!(before.is_none(), "a request waits once");
+        assert!(before.is_none(), "I2: a request is queued once");
     }
 
     pub(super) fn head(&self) -> Option<&Entry> {
@@ -91,7 +91,7 @@ impl Queue {
         self.0.keys().map(|&(_, ticket)| ticket)
     }
 
-    /// Takes out all requests of `site`.
+    /// Removes all requests of `site`; false if there were none.
     pub(super) fn remove_site(&mut self, site: SiteId) -> bool {
         let before = self.0.len();
         self.0.retain(|_, entry| entry.ticket.site != site);

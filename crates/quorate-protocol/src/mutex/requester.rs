@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
-use super::permission::{Loan, Permission, Request};
+use super::permission::{Loan, Permission};
+use super::request::Request;
 use super::{Fences, Grant, Message, Mutex, Options, Target};
-use crate::{ClaimId, Fence, GrantNo, Out, Shared, Ticket, Violation};
+use crate::{ClaimId, Fence, GrantNo, Out, SessionNo, Shared, Ticket, Violation};
 
 /// The requester half of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,14 +17,14 @@ pub(super) struct Requester {
     pub(super) phase: Phase,
 }
 
-/// Where the one claim of the site is.
+/// The state of the site's one claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// There is none.
+    /// There is no claim.
     Idle,
     /// It waits for permissions.
     Waiting(Request),
-    /// It has a quorum of them, and uses this fence.
+    /// It is inside with this fence.
     Inside(Request, Fence),
 }
 
@@ -48,10 +49,10 @@ impl Requester {
         Self { options, phase: Phase::Idle }
     }
 
-    /// Asks every arbiter of our quorum for its permission. Action A.1.
+    /// Action A.1: asks every arbiter of our quorum for its permission.
     ///
     /// **Deviation.** A.1 also resets *lock*. A site that has lent its permission would then lend
-    /// it again, to itself (E1). Here only the arbiter half can write it.
+    /// it again, to itself (E1). Here only the arbiter half writes it.
     /// Scenario: `mutex/e1_own_request_keeps_the_lock`.
     pub(super) fn acquire(
         &mut self,
@@ -78,30 +79,32 @@ impl Requester {
         Ok(())
     }
 
-    /// Takes a permission in hand, and enters with the last one. Actions A.6 and B.
+    /// Actions A.6 and B: takes a permission in hand, and enters with the last one. `session` is
+    /// the one in which the request waited at the arbiter.
     ///
-    /// One that comes while we are inside is kept: it may replace one that is lost.
+    /// A permission that arrives while we are inside is kept: it may replace one that is lost.
     ///
-    /// **Deviation.** A.6 looks for an unanswered inquire first and may give way although the
-    /// quorum is complete (E9): entering comes first here.
+    /// **Deviation.** A.6 answers an open inquire first and may yield although the quorum is
+    /// complete (E9). Here entering comes first.
     pub(super) fn on_reply(
         &mut self,
         site: &Shared,
-        (arbiter, to): (SiteId, Target),
-        (number, fences): (GrantNo, Fences),
+        loan: Loan,
+        session: SessionNo,
+        fences: Fences,
         then: BTreeSet<Target>,
         out: &mut Out<Mutex>,
     ) -> Result<(), Violation> {
-        let reply = Loan { arbiter, ticket: to.ticket, number };
         let Some(request) = self.phase.request_mut() else {
             out.ignore("the request is over");
             return Ok(());
         };
-        if to.ticket == request.ticket && site.session_at(arbiter) != Some(to.session) {
+        if loan.ticket == request.ticket && site.session_at(loan.arbiter) != Some(session) {
             out.ignore("it was asked for in another session");
             return Ok(());
         }
-        let Some(permission) = request.permission(reply, out)? else { return Ok(()) };
+        let Some(permission) = request.permission(loan, out)? else { return Ok(()) };
+        let number = loan.number;
         if number <= permission.number || number <= permission.refused {
             out.ignore("the loan is known already, or was refused");
             return Ok(());
@@ -109,24 +112,24 @@ impl Requester {
         permission.held = true;
         permission.number = number;
         permission.failed = false;
-        permission.take_fences(fences);
-        permission.inquired = permission.inquired.filter(|&asked| asked >= number);
-        permission.expect_next(number, then, self.options.lists);
+        permission.update_fences(fences);
+        permission.inquired = permission.inquired.filter(|&inquired| inquired >= number);
+        permission.record_next(number, then, self.options.lists);
         let inquired = permission.is_inquired();
         if !self.try_to_enter(site, out) && inquired {
-            self.answer_inquire(site, reply, false, out);
+            self.answer_inquire(site, loan, false, out);
         }
         Ok(())
     }
 
-    /// Gives way, or leaves the question open. Action A.3.
+    /// Action A.3: yields, or leaves the inquire open.
     ///
-    /// **Deviation.** A.3 gives way even from inside (E2): there the release is the answer.
+    /// **Deviation.** A.3 yields even from inside (E2). Here the release is the answer then.
     /// Scenario: `mutex/e2_inside_never_yields`.
     pub(super) fn on_inquire(
         &mut self,
         site: &Shared,
-        asked: Loan,
+        loan: Loan,
         then: Option<Target>,
         demand: bool,
         out: &mut Out<Mutex>,
@@ -135,19 +138,19 @@ impl Requester {
             out.ignore("the request is over");
             return Ok(());
         };
-        let Some(permission) = request.permission_of_loan(asked, out)? else { return Ok(()) };
-        permission.expect_next(asked.number, then.into_iter().collect(), self.options.lists);
-        self.answer_inquire(site, asked, demand, out);
+        let Some(permission) = request.permission_of_loan(loan, out)? else { return Ok(()) };
+        permission.record_next(loan.number, then.into_iter().collect(), self.options.lists);
+        self.answer_inquire(site, loan, demand, out);
         Ok(())
     }
 
-    /// Learns who comes next, also while the loan it is good for is still under way. Action A.5.
+    /// Action A.5: records which request comes next, also before the loan has arrived.
     ///
-    /// **Deviation.** A.5 drops what overtakes the reply, which costs a detour over the arbiter
-    /// (E7). Scenario: `mutex/e7_transfer_before_its_reply`.
+    /// **Deviation.** A.5 drops a transfer that overtakes its reply, and the permission then
+    /// returns by way of the arbiter (E7). Scenario: `mutex/e7_transfer_before_its_reply`.
     pub(super) fn on_transfer(
         &mut self,
-        told: Loan,
+        loan: Loan,
         next: Target,
         out: &mut Out<Mutex>,
     ) -> Result<(), Violation> {
@@ -155,12 +158,12 @@ impl Requester {
             out.ignore("the request is over");
             return Ok(());
         };
-        let Some(permission) = request.permission_of_loan(told, out)? else { return Ok(()) };
-        permission.expect_next(told.number, BTreeSet::from([next]), self.options.lists);
+        let Some(permission) = request.permission_of_loan(loan, out)? else { return Ok(()) };
+        permission.record_next(loan.number, BTreeSet::from([next]), self.options.lists);
         Ok(())
     }
 
-    /// Has to wait somewhere, so others may need what it holds. Action A.7.
+    /// Action A.7: the request has to wait at `arbiter`, so it answers all open inquires.
     pub(super) fn on_fail(
         &mut self,
         site: &Shared,
@@ -172,18 +175,18 @@ impl Requester {
             out.ignore("the request is over, or inside");
             return Ok(());
         };
-        let said = Loan { arbiter, ticket, number: GrantNo::default() };
-        let Some(permission) = request.permission(said, out)? else { return Ok(()) };
+        let loan = Loan { arbiter, ticket, number: GrantNo::default() };
+        let Some(permission) = request.permission(loan, out)? else { return Ok(()) };
         if permission.held {
             out.ignore("the permission overtook its refusal");
             return Ok(());
         }
         permission.failed = true;
-        self.answer_all_inquiries(site, out);
+        self.answer_open_inquires(site, out);
         Ok(())
     }
 
-    /// Leaves, and hands every permission to the next request that is known. Action C.1.
+    /// Action C.1: leaves, and passes every permission to the next request that is known.
     pub(super) fn release(
         &mut self,
         site: &Shared,
@@ -222,21 +225,21 @@ impl Requester {
     }
 
     /// The sites whose permission is in hand, once the claim is inside.
-    pub(super) fn vouchers(&self, claim: ClaimId) -> Option<SiteSet> {
+    pub(super) fn lenders(&self, claim: ClaimId) -> Option<SiteSet> {
         match &self.phase {
             Phase::Inside(request, _) if request.ticket.claim == claim => Some(request.held()),
             _ => None,
         }
     }
 
-    /// Enters if the permissions in hand contain a quorum and all let us use a fence above those
-    /// before. False if a request still waits.
+    /// Action B: enters if the permissions in hand contain a quorum and their ceilings leave room
+    /// for a fence above all earlier ones. False if a request still waits.
     pub(super) fn try_to_enter(&mut self, site: &Shared, out: &mut Out<Mutex>) -> bool {
         let Phase::Waiting(request) = &mut self.phase else {
             self.try_to_turn(site, out);
             return true;
         };
-        if !request.is_complete(site) {
+        if !request.has_quorum(site) {
             return false;
         }
         let fence = match request.fence() {
@@ -248,7 +251,7 @@ impl Requester {
             }
         };
         let Phase::Waiting(mut request) = std::mem::replace(&mut self.phase, Phase::Idle) else {
-            unreachable!("it waited a moment ago");
+            unreachable!("the request was waiting just above");
         };
         for (_, permission) in request.permissions.iter_mut() {
             permission.inquired = None;
@@ -261,27 +264,27 @@ impl Requester {
         true
     }
 
-    /// Gives way if this request is held up elsewhere, or somebody inside needs the permission;
-    /// otherwise the question stays open. Inside, the release is the answer.
-    fn answer_inquire(&mut self, site: &Shared, asked: Loan, demand: bool, out: &mut Out<Mutex>) {
+    /// Yields if the request has a fail, or if a request from inside demands the permission.
+    /// Otherwise the inquire stays open. Inside, the release is the answer.
+    fn answer_inquire(&mut self, site: &Shared, loan: Loan, demand: bool, out: &mut Out<Mutex>) {
         let Phase::Waiting(request) = &mut self.phase else { return };
-        let held_up = demand || request.permissions.values().any(|permission| permission.failed);
-        let permission = request.permissions.get_mut(&asked.arbiter).expect("it was asked");
-        if held_up && permission.held && permission.number == asked.number {
-            permission.give_way(site, asked, self.options.yield_pass, out);
+        let must_yield = demand || request.permissions.values().any(|permission| permission.failed);
+        let permission = request.permissions.get_mut(&loan.arbiter).expect("it was asked");
+        if must_yield && permission.held && permission.number == loan.number {
+            permission.give_way(site, loan, self.options.yield_pass, out);
             if demand {
-                // Now we are held up, and others may need what we hold.
-                self.answer_all_inquiries(site, out);
+                // This request has to wait now, so others may need what it holds.
+                self.answer_open_inquires(site, out);
             }
         } else {
-            permission.inquired = Some(asked.number);
+            permission.inquired = Some(loan.number);
         }
     }
 
-    fn answer_all_inquiries(&mut self, site: &Shared, out: &mut Out<Mutex>) {
+    fn answer_open_inquires(&mut self, site: &Shared, out: &mut Out<Mutex>) {
         let inquired = self.phase.request().map(Request::inquired).unwrap_or_default();
-        for asked in inquired {
-            self.answer_inquire(site, asked, false, out);
+        for loan in inquired {
+            self.answer_inquire(site, loan, false, out);
         }
     }
 }

@@ -1,10 +1,8 @@
 //! The arbiter half: lends the units of the pool, as if they were all its own.
 //!
-//! Manabe & Tajima, figure 1; the names of its procedures stand at ours.
+//! Handlers cite the events of Manabe & Tajima, figure 1.
 
 use std::collections::BTreeSet;
-
-use quorate_quorum::SiteId;
 
 use super::queue::{Entry, Queue, Status};
 use super::{Message, Options, Pool};
@@ -18,10 +16,10 @@ pub(super) struct Arbiter {
     pub(super) units: u32,
     /// How many of them are not lent; the paper's x.
     pub(super) free: u32,
-    /// The requests it has lent to and those that wait, by priority.
+    /// The requests that have units or wait for them, by priority.
     pub(super) queue: Queue,
-    /// The requests that are over, where a message of theirs may still come. It never shrinks:
-    /// that is one more reason for sessions.
+    /// With `unordered`, the requests that are over: a late message of theirs may still arrive. It
+    /// never shrinks, which is one more reason for sessions.
     pub(super) done: BTreeSet<Ticket>,
 }
 
@@ -30,8 +28,8 @@ impl Arbiter {
         Self { options, units, free: units, queue: Queue::default(), done: BTreeSet::new() }
     }
 
-    /// Queues a request, and lends to it if it and all before it fit; then asks those back that do
-    /// not fit any more.
+    /// Figure 1, arbiter, *request*: queues a request and lends to it if it fits together with all
+    /// before it. Then recalls the units of those that do not fit any more.
     pub(super) fn on_request(&mut self, site: &Shared, entry: Entry, out: &mut Out<Pool>) {
         if self.done.contains(&entry.ticket) {
             return out.ignore("the request is over already");
@@ -41,18 +39,18 @@ impl Arbiter {
         }
         let place = self.queue.insert(entry);
         let fits = self.has_room(place) && self.is_in_prefix(place);
-        // Whatever is free belongs to a request from inside that waits in front of it.
-        let urgent = place > 0 && self.queue.is_urgent_up_to(place - 1);
-        if fits && !urgent && !site.quarantined {
+        // Free units are kept for a request from inside that waits in front of it.
+        let behind_held = place > 0 && self.queue.has_held_waiter_up_to(place - 1);
+        if fits && !behind_held && !site.quarantined {
             self.lend(site, place, out);
         }
         self.recall(out);
     }
 
-    /// Takes back what was asked for, and lends it to the best.
+    /// Figure 1, arbiter, *cancelled*: takes recalled units back and lends them again.
     ///
-    /// **Deviation.** The paper does not look at the entry: what crosses a release, or comes twice,
-    /// would return units that are back already (E1).
+    /// **Deviation.** The paper does not check the entry. A *cancelled* that crosses a release, or
+    /// arrives twice, would return units that are back already (E1).
     /// Scenario: `pool/e1_cancel_crosses_the_release`.
     pub(super) fn on_cancelled(
         &mut self,
@@ -72,11 +70,12 @@ impl Arbiter {
         self.new_chance(site, out);
     }
 
-    /// Forgets a request that has left or was given up, and lends what it had to the best.
+    /// Figure 1, arbiter, *release*: removes a request that has left or was given up, and lends
+    /// its units again.
     ///
-    /// **Deviation.** The paper returns its units without asking whether it has any (E5): wrong for
-    /// a request that was given up. And one that did not fit may have stood in the way of others,
-    /// so they get a chance in any case. Scenario: `pool/e5_giving_up_while_waiting`.
+    /// **Deviation.** The paper returns units without checking that the request has any (E5), which
+    /// is wrong for a request that was given up while waiting. Such a request may have blocked
+    /// others, so `new_chance` runs in any case. Scenario: `pool/e5_giving_up_while_waiting`.
     pub(super) fn on_release(
         &mut self,
         site: &mut Shared,
@@ -97,29 +96,10 @@ impl Arbiter {
         self.new_chance(site, out);
     }
 
-    /// The session of `client` is over here, and with it what we lent to it.
-    pub(super) fn on_closed(&mut self, site: &mut Shared, client: SiteId, out: &mut Out<Pool>) {
-        let gone = self.queue.remove_site(client);
-        if gone.is_empty() {
-            return out.ignore("it had nothing here");
-        }
-        let lent = gone.iter().map(Entry::lent).sum();
-        self.take_back(lent);
-        if lent > 0 {
-            site.skip_fences(out);
-        }
-        self.new_chance(site, out);
-    }
-
-    /// The quarantine after a restart is over.
-    pub(super) fn on_cleared(&mut self, site: &Shared, out: &mut Out<Pool>) {
-        self.new_chance(site, out);
-    }
-
-    /// Lends what is free, the best request first; the paper's `NewChance`.
+    /// Figure 1, `NewChance`: lends the free units, in the order of the queue.
     ///
-    /// It stops at the first that does not fit: going on would starve it, and let requests in that
-    /// wait for each other (N1). Passing it by is harmless where there is room for both.
+    /// It stops at the first request that does not fit. Going on would starve that request, and
+    /// could deadlock (N1). With `bypass` it goes on, but only within the prefix.
     pub(super) fn new_chance(&mut self, site: &Shared, out: &mut Out<Pool>) {
         if site.quarantined {
             return;
@@ -137,8 +117,8 @@ impl Arbiter {
         }
     }
 
-    /// Whether there are enough units for the request at this place; and the ones it has, if it is
-    /// inside with numbered ones.
+    /// Whether there are enough free units for the request at this place, and, if it is inside with
+    /// numbered units, no other request has named one of them.
     fn has_room(&self, place: usize) -> bool {
         let Entry { units, numbers, ticket, .. } = self.queue.at(place);
         self.free >= *units
@@ -151,15 +131,15 @@ impl Arbiter {
     }
 
     fn lend(&mut self, site: &Shared, place: usize, out: &mut Out<Pool>) {
-        assert!(!site.quarantined, "a restarted site lends nothing in its quarantine");
-        assert!(self.is_in_prefix(place), "I2: who is lent to fits together with all before it");
-        self.hand_out(site, place, out);
+        assert!(!site.quarantined, "I9: a restarted site lends nothing in its quarantine");
+        assert!(self.is_in_prefix(place), "P2: a loan fits together with all requests before it");
+        self.lend_unchecked(site, place, out);
     }
 
-    pub(super) fn hand_out(&mut self, site: &Shared, place: usize, out: &mut Out<Pool>) {
+    pub(super) fn lend_unchecked(&mut self, site: &Shared, place: usize, out: &mut Out<Pool>) {
         let entry = self.queue.at_mut(place);
         let session = site.session_of(entry.ticket.site);
-        assert!(session == Some(entry.session), "who is lent to has a session here");
+        assert!(session == Some(entry.session), "I1: a holder has a session here");
         entry.status = Status::Ok;
         entry.number = entry.number.next();
         let ok = Message::Ok {
@@ -170,38 +150,39 @@ impl Arbiter {
         };
         out.send(entry.ticket.site, ok);
         let units = entry.units;
-        self.free = self.free.checked_sub(units).expect("I1: only what is free is lent");
+        self.free = self.free.checked_sub(units).expect("P1: only free units are lent");
         self.check_units();
         self.check_numbers(place);
     }
 
-    fn take_back(&mut self, units: u32) {
+    pub(super) fn take_back(&mut self, units: u32) {
         self.free += units;
         self.check_units();
     }
 
     fn check_units(&self) {
         let all = self.free + self.queue.units_lent();
-        assert_eq!(all, self.units, "I1: every unit is free or lent, and none is both");
+        assert_eq!(all, self.units, "P1: every unit is free or lent, and none is both");
     }
 
-    /// What a request has named is nobody else's.
+    /// Asserts that no other request has named the units of the request at this place.
     pub(super) fn check_numbers(&self, place: usize) {
         let Entry { ticket, numbers, .. } = self.queue.at(place);
         let apart = numbers.is_empty() || self.queue.named_by_others(*ticket).is_disjoint(numbers);
-        assert!(apart, "I4: no unit is named by two that have units");
+        assert!(apart, "P4: no unit is named by two holders");
     }
 
-    /// Asks everybody who is outside the prefix to give back.
+    /// Figure 1, arbiter, *request*: sends a cancel to every holder outside the prefix.
     ///
-    /// Who waits for a replacement while it is inside may need more: we cannot know who of the
-    /// others is inside, so all but those from inside are asked, and those that wait answer.
+    /// If a request from inside waits, every holder that is not marked held gets one: the arbiter
+    /// cannot know which of them are inside, and those that are not will give back.
+    /// Scenario: `pool/session_held_recalls_all`.
     fn recall(&mut self, out: &mut Out<Pool>) {
-        let urgent = self.queue.is_urgent_up_to(self.queue.len());
+        let recall_all = self.queue.has_held_waiter_up_to(self.queue.len());
         let (units, mut wanted) = (u64::from(self.units), 0);
         for entry in self.queue.iter_mut() {
             wanted += u64::from(entry.units);
-            let outside = urgent || wanted > units;
+            let outside = recall_all || wanted > units;
             if outside && !entry.held && entry.status == Status::Ok {
                 entry.status = Status::Cancel;
                 let (ticket, number) = (entry.ticket, entry.number);

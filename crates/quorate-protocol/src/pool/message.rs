@@ -1,4 +1,4 @@
-//! What the sites say to each other.
+//! The messages between sites.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::claim::listed;
 use crate::{Fence, Fences, GrantNo, Ticket};
 
-/// The paper's five messages (figure 1), and below them those for fences and for unit numbers.
+/// The paper's five messages (figure 1), `wait`, and then those for fences and for unit numbers.
 ///
-/// Each names the request it speaks of, and the loan where it speaks of one: so none needs to
-/// arrive in order (E4).
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Each names the request it is about, and the loan if it is about one, so none has to arrive in
+/// order (E4).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
     /// To an arbiter: lend me so many units.
     Request {
@@ -24,15 +25,15 @@ pub enum Message {
         held: bool,
         /// The units it has, if it is inside and they are numbered.
         numbers: BTreeSet<u32>,
-        /// Whether it wants to be told if it has to wait.
-        hasty: bool,
+        /// Whether the arbiter shall send `wait` if the request has to wait.
+        no_wait: bool,
     },
-    /// From an arbiter, to a request that wants to know: you have to wait.
+    /// From an arbiter, to a request with `no_wait`: you have to wait.
     Wait {
         /// The request.
         ticket: Ticket,
     },
-    /// From an arbiter: they are yours.
+    /// From an arbiter: the units are yours.
     Ok {
         /// The request they are lent to.
         ticket: Ticket,
@@ -44,14 +45,14 @@ pub enum Message {
         /// others until it has caught up.
         clock: u64,
     },
-    /// From an arbiter: give them back, unless you are inside.
+    /// From an arbiter: give the units back, unless you are inside.
     Cancel {
         /// The request that has them.
         ticket: Ticket,
         /// The number of its loan.
         number: GrantNo,
     },
-    /// To an arbiter: here they are, and I still want them.
+    /// To an arbiter: I gave the units back and still wait for them.
     Cancelled {
         /// The request that gave them back.
         ticket: Ticket,
@@ -65,35 +66,35 @@ pub enum Message {
         /// The lowest fence that later entries may use, if it was inside.
         floor: Option<Fence>,
     },
-    /// To an arbiter: let me use fences below this one.
+    /// To an arbiter: raise your fence ceiling.
     Raise {
         /// The request that needs it.
         ticket: Ticket,
         /// The ceiling it needs.
         ceil: Fence,
     },
-    /// From an arbiter: its ceiling now.
+    /// From an arbiter: its present fence ceiling.
     Raised {
         /// The request that asked for it.
         ticket: Ticket,
         /// The ceiling.
         ceil: Fence,
     },
-    /// To an arbiter that has lent to it: these are the units I mean; none, if I do not know yet.
+    /// To an arbiter that has lent to the request: these are my units; none to withdraw a choice.
     Name {
         /// The request that chose them.
         ticket: Ticket,
         /// Their numbers.
         numbers: BTreeSet<u32>,
     },
-    /// From an arbiter: nobody else has named any of them here.
+    /// From an arbiter: the choice is recorded, and no other request has named any of its units.
     Named {
         /// The request that chose them.
         ticket: Ticket,
         /// Which fences may be used with them.
         fences: Fences,
     },
-    /// From an arbiter: choose others.
+    /// From an arbiter: choose other units.
     Taken {
         /// The request that chose them.
         ticket: Ticket,
@@ -103,24 +104,12 @@ pub enum Message {
 }
 
 impl Message {
-    /// The message's name in the paper.
+    /// The name of the message.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Message::Request { .. } => "request",
-            Message::Wait { .. } => "wait",
-            Message::Ok { .. } => "ok",
-            Message::Cancel { .. } => "cancel",
-            Message::Cancelled { .. } => "cancelled",
-            Message::Release { .. } => "release",
-            Message::Raise { .. } => "raise",
-            Message::Raised { .. } => "raised",
-            Message::Name { .. } => "name",
-            Message::Named { .. } => "named",
-            Message::Taken { .. } => "taken",
-        }
+        self.into()
     }
 
-    /// The request it speaks of.
+    /// The request it is about.
     pub fn ticket(&self) -> Ticket {
         match *self {
             Message::Request { ticket, .. }
@@ -137,7 +126,7 @@ impl Message {
         }
     }
 
-    /// Whether the arbiter half is spoken to; everything else is the requester's.
+    /// Whether it is for the arbiter half; all others are for the requester half.
     pub fn is_for_arbiter(&self) -> bool {
         match self {
             Message::Request { .. }

@@ -1,27 +1,28 @@
 //! h of k units: the permission-based algorithm of Manabe & Tajima, on (h,k)-arbiters.
 //!
 //! Each arbiter has k units to lend. A request for h units collects h of them from every arbiter of
-//! one of the quorums for h; requests for more than k units together have an arbiter in common,
-//! and that one cannot serve them all. An arbiter that has lent to a request asks it to give back
-//! when one with a better ticket arrives; so the first in line gets in, and nobody starves.
+//! one of the quorums for h. Requests for more than k units together have an arbiter in common,
+//! which cannot serve all of them. When a request with a lower ticket arrives, the arbiter recalls
+//! units from requests that are not inside, so the first in the queue enters and no request
+//! starves.
 //!
-//! The printed algorithm has one real error and says nothing of sessions that end, of requests that
-//! are given up, or of messages that overtake each other; `docs/protocols/pool.md` lists what was
-//! repaired as E1 to E5, and code cites it by these numbers.
+//! The printed algorithm has one real error, and does not cover sessions that end, requests that
+//! are given up, or messages that overtake each other. `docs/protocols/pool.md` lists the repairs
+//! as E1 to E5, and code cites them by these numbers.
 
 mod arbiter;
 mod claim;
-#[cfg(feature = "mutations")]
-pub mod errata;
-mod family;
 mod message;
+#[cfg(feature = "mutations")]
+pub mod mutations;
 mod naming;
-mod numbers;
 mod options;
+mod permission;
 mod queue;
 mod repair;
 mod request;
 mod requester;
+mod unit_quorums;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -29,18 +30,18 @@ use std::sync::Arc;
 use quorate_quorum::{Arbiters, QuorumSystem, SiteId};
 
 use self::arbiter::Arbiter;
-use self::family::Family;
 use self::queue::Entry;
 use self::requester::Requester;
-use crate::{Basis, ClaimId, Input, Out, Protocol, Shared, Tick, View, Violation};
+use self::unit_quorums::UnitQuorums;
+use crate::{ClaimId, Input, Out, Protocol, Shared, Tick, ValidityBasis, View, Violation};
 
 pub use self::claim::{Claim, Grant};
 pub use self::message::Message;
 pub use self::options::Options;
 pub use quorate_session::Units;
 
-/// One site's part in a pool: a requester for each of its claims, and an arbiter. They share
-/// nothing but the clock and the fence floor.
+/// One site's part in a pool: a requester for each of its claims, and an arbiter. They share only
+/// the Lamport clock and the fences.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pool {
     requester: Requester,
@@ -48,14 +49,19 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A site at which nothing has happened yet. The pool has as many units as `arbiters` are for.
+    /// A site in its initial state. The pool has as many units as `arbiters` are for.
     pub fn new(arbiters: &Arc<Arbiters>, options: Options) -> Self {
-        let family = Family::new(arbiters);
-        let arbiter = Arbiter::new(family.units(), options);
-        Self { requester: Requester::new(family), arbiter }
+        let quorums = UnitQuorums::new(arbiters);
+        let arbiter = Arbiter::new(quorums.units(), options);
+        Self { requester: Requester::new(quorums), arbiter }
     }
 
-    /// Hands a message to the half it is meant for.
+    /// How many units this site's arbiter has not lent.
+    pub fn free_units(&self) -> u32 {
+        self.arbiter.free
+    }
+
+    /// Routes a message to the half it is for.
     fn deliver(
         &mut self,
         site: &mut Shared,
@@ -84,16 +90,15 @@ impl Pool {
         let session = site.session_of(from).ok_or(Violation::NoSession(from))?;
         let arbiter = &mut self.arbiter;
         if let Message::Request { units, .. } = message {
-            self.requester
-                .family
-                .check(Units { count: units, of: self.requester.family.units() })?;
+            let quorums = &self.requester.quorums;
+            quorums.check(Units { count: units, of: quorums.units() })?;
         }
         site.observe(ticket);
         match message {
-            Message::Request { units, held, numbers, hasty, .. } => {
+            Message::Request { units, held, numbers, no_wait, .. } => {
                 let entry = Entry { numbers, ..Entry::new(ticket, units, held, session) };
                 arbiter.on_request(site, entry, out);
-                if hasty && arbiter.queue.get_mut(ticket).is_some_and(|entry| entry.waits()) {
+                if no_wait && arbiter.queue.get_mut(ticket).is_some_and(|entry| entry.waits()) {
                     out.send(from, Message::Wait { ticket });
                 }
             }
@@ -104,7 +109,7 @@ impl Pool {
                 site.raise_ceil(ceil, out);
                 out.send(from, Message::Raised { ticket, ceil: site.ceil() });
             }
-            _ => unreachable!("everything else is the requester's"),
+            _ => unreachable!("all other messages are for the requester"),
         }
         Ok(())
     }
@@ -119,19 +124,19 @@ impl Pool {
         let requester = &mut self.requester;
         match message {
             Message::Ok { ticket, number, fences, clock } => {
-                requester.on_ok(site, (from, ticket), (number, fences), out)?;
+                requester.on_ok(site, from, ticket, number, fences, out)?;
                 site.clock.observe(clock);
             }
             Message::Wait { ticket } => requester.on_wait(ticket),
             Message::Cancel { ticket, number } => requester.on_cancel(from, ticket, number, out)?,
             Message::Raised { ticket, ceil } => requester.on_raised(site, from, ticket, ceil, out),
             Message::Named { ticket, fences } => {
-                requester.on_named(site, (from, ticket), fences, out);
+                requester.on_named(site, from, ticket, fences, out);
             }
             Message::Taken { ticket, by_others } => {
-                requester.on_taken(site, (from, ticket), &by_others, out);
+                requester.on_taken(site, from, ticket, &by_others, out);
             }
-            _ => unreachable!("everything else is the arbiter's"),
+            _ => unreachable!("all other messages are for the arbiter"),
         }
         Ok(())
     }
@@ -143,7 +148,7 @@ impl Protocol for Pool {
     type Grant = Grant;
     type Timer = Infallible;
 
-    const SEVERAL: bool = true;
+    const CONCURRENT_CLAIMS: bool = true;
 
     fn step(
         &mut self,
@@ -167,19 +172,19 @@ impl Protocol for Pool {
             Input::Open(peer, _) => self.requester.on_open(site, peer, out),
             Input::Closed(client) => self.arbiter.on_closed(site, client, out),
             Input::Opened(..) => out.ignore("the client asks if it needs anything"),
-            Input::Assured(_) => out.ignore("nobody is inside here on a word"),
+            Input::DelegationValid(_) => out.ignore("no holder here depends on a delegation"),
             Input::Cleared => self.arbiter.on_cleared(site, out),
         }
         Ok(())
     }
 
-    fn rests_on(&self, claim: ClaimId) -> Basis {
-        self.requester.vouchers(claim).map_or(Basis::Nothing, Basis::Permissions)
+    fn validity_basis(&self, claim: ClaimId) -> ValidityBasis {
+        self.requester.lenders(claim).map_or(ValidityBasis::Nothing, ValidityBasis::Permissions)
     }
 
     fn quorums_of<'a>(&'a self, site: &'a Shared, claim: ClaimId) -> &'a dyn QuorumSystem {
         match self.requester.units(claim) {
-            Some(units) => self.requester.family.of(units),
+            Some(units) => self.requester.quorums.of(units),
             None => site.quorums(),
         }
     }
@@ -201,6 +206,6 @@ impl Protocol for Pool {
         self.requester.is_idle() && self.arbiter.queue.is_empty()
     }
 
-    /// A loan's number counts the loans of one request in one session: nothing outlives them.
+    /// Nothing: the number of a loan counts the loans to one request in one session.
     fn retire(&self, _: &mut Shared) {}
 }

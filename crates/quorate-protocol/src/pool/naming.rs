@@ -1,33 +1,37 @@
-//! The requester half when units have numbers: a round of names, after the permissions.
+//! Units with numbers: once a request has a quorum of permissions, it names its units there.
 //!
-//! The members of the quorum are asked one by one, in increasing order of their sites. Asking all
-//! at once would be safe too, but two requests could refuse each other for ever.
+//! Any two quorums intersect, so a unit that is named at all members of a quorum belongs to one
+//! request. The members are asked one by one, in increasing order of their sites: if all were
+//! asked at once, two requests could refuse each other for ever. `docs/protocols/pool.md`, section
+//! "Units with numbers", has the details.
 
 use std::collections::BTreeSet;
 
 use quorate_quorum::SiteId;
 
-use super::request::{Permission, Request};
+use super::arbiter::Arbiter;
+use super::permission::Permission;
+use super::request::Request;
 use super::requester::Requester;
 use super::{Message, Pool};
-use crate::{Fences, Out, Shared, Ticket};
+use crate::{Fences, Out, Shared, Ticket, Violation};
 
-/// What is known of the names at one arbiter.
+/// The state of the naming round at one arbiter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Names {
-    /// What it has to say to our present choice.
+pub(super) struct NamingState {
+    /// Its answer to our present choice.
     answer: Answer,
-    /// How many answers to former choices are still to come before that one's.
-    void: u32,
-    /// Whether it may have noted some choice of ours.
-    noted: bool,
-    /// What others had named there when it refused.
+    /// How many answers to former choices are still to come first.
+    stale: u32,
+    /// Whether it may have recorded a choice of ours.
+    recorded: bool,
+    /// The units that others had named there when it refused.
     taken: BTreeSet<u32>,
-    /// Whether it asked for its units while we named ours.
+    /// Whether it sent a cancel during the naming round.
     pub(super) recalled: bool,
 }
 
-/// What an arbiter says to a choice of numbers.
+/// An arbiter's answer to a choice of units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Answer {
     /// It was not asked.
@@ -35,47 +39,47 @@ enum Answer {
     None,
     /// It was asked, and has not agreed.
     Asked,
-    /// It has noted them.
+    /// It has recorded the choice.
     Agreed,
 }
 
-impl Names {
-    /// What there is to know at first. An arbiter that is asked from inside lends with our names
-    /// noted.
+impl NamingState {
+    /// The initial state. An arbiter that is asked from inside records our units when it lends.
     pub(super) fn new(inside: bool) -> Self {
         let answer = if inside { Answer::Agreed } else { Answer::None };
         Self { answer, ..Self::default() }
     }
 
-    /// The units were given back, and with them goes what was noted.
+    /// The loan was given back, and the arbiter has dropped our choice.
     pub(super) fn give_back(&mut self) {
         self.forget_choice();
-        self.noted = false;
+        self.recorded = false;
     }
 
-    /// Whatever is answered from now on to what was asked before is void.
+    /// Drops the present choice; an answer to it that is still to come is stale.
     fn forget_choice(&mut self) {
-        self.void += u32::from(self.answer == Answer::Asked);
+        self.stale += u32::from(self.answer == Answer::Asked);
         self.answer = Answer::None;
     }
 
-    /// The arbiter knows which units are ours.
+    /// The arbiter has recorded our units.
     pub(super) fn agree(&mut self) {
         self.answer = Answer::Agreed;
     }
 
-    /// Whether the arbiter knows which units are ours.
+    /// Whether the arbiter has recorded our units.
     pub(super) fn is_agreed(&self) -> bool {
         self.answer == Answer::Agreed
     }
 }
 
 impl Requester {
-    /// An arbiter has noted our choice.
+    /// An arbiter has recorded our choice.
     pub(super) fn on_named(
         &mut self,
         site: &Shared,
-        (arbiter, ticket): (SiteId, Ticket),
+        arbiter: SiteId,
+        ticket: Ticket,
         fences: Fences,
         out: &mut Out<Pool>,
     ) {
@@ -85,29 +89,29 @@ impl Requester {
         self.try_to_enter(site, ticket.claim, out);
     }
 
-    /// An arbiter knows of others who have some of our choice: chooses again, from the first
-    /// member on.
+    /// Another request has named one of our units: chooses again, and starts at the first arbiter.
     pub(super) fn on_taken(
         &mut self,
         site: &Shared,
-        (arbiter, ticket): (SiteId, Ticket),
+        arbiter: SiteId,
+        ticket: Ticket,
         by_others: &BTreeSet<u32>,
         out: &mut Out<Pool>,
     ) {
         let inside = self.request(ticket).is_some_and(|request| request.inside.is_some());
         let Some(permission) = self.answered(arbiter, ticket, out) else { return };
         if inside {
-            // It is not asked again, and does not count.
+            // That arbiter is not asked again, and its permission does not count.
             return out.ignore("it is inside without that permission");
         }
         permission.names.taken.clone_from(by_others);
         permission.names.answer = Answer::None;
-        let request = self.request(ticket).expect("it was there a moment ago");
+        let request = self.request(ticket).expect("it has a permission");
         request.choose_again(by_others);
         self.try_to_enter(site, ticket.claim, out);
     }
 
-    /// The permission whose arbiter has answered our present choice.
+    /// The permission of an arbiter that has answered our present choice.
     fn answered(
         &mut self,
         arbiter: SiteId,
@@ -120,8 +124,8 @@ impl Requester {
             out.ignore("the request is over");
             return None;
         };
-        if permission.names.void > 0 || !naming {
-            permission.names.void = permission.names.void.saturating_sub(1);
+        if permission.names.stale > 0 || !naming {
+            permission.names.stale = permission.names.stale.saturating_sub(1);
             out.ignore("another choice was made since");
             return None;
         }
@@ -130,12 +134,12 @@ impl Requester {
 }
 
 impl Request {
-    /// The numbers it has chosen, or none if it needs none.
+    /// The units it has chosen; empty if it has chosen none.
     pub(super) fn numbers(&self) -> BTreeSet<u32> {
         self.choice.clone().unwrap_or_default()
     }
 
-    /// Whether all that lent to it agree on which units it means. If not, asks the next.
+    /// Whether all lenders have recorded its units. If not, asks the next one.
     pub(super) fn is_named(&mut self, out: &mut Out<Pool>) -> bool {
         if !self.numbered {
             return true;
@@ -151,17 +155,17 @@ impl Request {
         let Some((&arbiter, permission)) = next else { return true };
         if permission.names.answer == Answer::None {
             permission.names.answer = Answer::Asked;
-            permission.names.noted = true;
+            permission.names.recorded = true;
             let (ticket, numbers) = (self.ticket, self.choice.clone().unwrap_or_default());
             out.send(arbiter, Message::Name { ticket, numbers });
         }
         false
     }
 
-    /// Withdraws its names: it does not have all it needs any more, and others may need them. Who
-    /// was asked to give back meanwhile, and was about to enter, answers now.
+    /// Withdraws its choice, because it no longer has a quorum of permissions, and answers the
+    /// cancels that came during the naming round.
     /// Scenario: `pool/session_recalled_while_naming`.
-    pub(super) fn unname(&mut self, out: &mut Out<Pool>) {
+    pub(super) fn withdraw_names(&mut self, out: &mut Out<Pool>) {
         if self.choice.take().is_none() {
             return;
         }
@@ -170,13 +174,13 @@ impl Request {
             permission.names.forget_choice();
             if std::mem::take(&mut permission.names.recalled) {
                 permission.give_back(arbiter, ticket, out);
-            } else if permission.held && std::mem::take(&mut permission.names.noted) {
+            } else if permission.held && std::mem::take(&mut permission.names.recorded) {
                 out.send(arbiter, Message::Name { ticket, numbers: BTreeSet::new() });
             }
         }
     }
 
-    /// Chooses other numbers, now that some were refused.
+    /// Chooses other units, after some were refused.
     fn choose_again(&mut self, refused: &BTreeSet<u32>) {
         for (_, permission) in self.permissions.iter_mut() {
             permission.names.forget_choice();
@@ -185,9 +189,8 @@ impl Request {
         self.choice = Some(choice);
     }
 
-    /// The lowest numbers that are not known to be taken. What an arbiter said earlier may be over,
-    /// so if too few are left, only what was `refused` just now counts: whoever lent to us has
-    /// enough for us.
+    /// The lowest units that are not known to be taken. Earlier refusals may be out of date, so if
+    /// too few units are left, only those just `refused` count: a lender always has enough for us.
     fn choose(&mut self, refused: &BTreeSet<u32>) -> BTreeSet<u32> {
         let known: BTreeSet<u32> =
             self.permissions.values().flat_map(|p| &p.names.taken).copied().collect();
@@ -202,7 +205,43 @@ impl Request {
         for (_, permission) in self.permissions.iter_mut() {
             permission.names.taken.clear();
         }
-        assert_eq!(bold.len(), count, "who lent to us has enough for us");
+        assert_eq!(bold.len(), count, "a lender has enough units for us");
         bold
+    }
+}
+
+impl Arbiter {
+    /// Records the units of a request, or refuses them because others have named some of them.
+    pub(super) fn on_name(
+        &mut self,
+        site: &Shared,
+        ticket: Ticket,
+        numbers: BTreeSet<u32>,
+        out: &mut Out<Pool>,
+    ) -> Result<(), Violation> {
+        let place = self.queue.iter().position(|entry| entry.ticket == ticket && !entry.waits());
+        let Some(place) = place else {
+            out.ignore("it has no units here");
+            return Ok(());
+        };
+        let asked = usize::try_from(self.queue.at(place).units).expect("a small number");
+        let exist = numbers.last().is_none_or(|&last| last < self.units);
+        if !exist || !(numbers.is_empty() || numbers.len() == asked) {
+            return Err(Violation::Numbers(ticket));
+        }
+        let by_others = self.queue.named_by_others(ticket);
+        if !by_others.is_disjoint(&numbers) {
+            out.send(ticket.site, Message::Taken { ticket, by_others });
+            return Ok(());
+        }
+        if !numbers.is_empty() {
+            let fences = Fences { floor: site.floor(), ceil: site.ceil() };
+            out.send(ticket.site, Message::Named { ticket, fences });
+        }
+        self.queue.at_mut(place).numbers = numbers;
+        self.check_numbers(place);
+        // A request from inside may wait for the units it had named before.
+        self.new_chance(site, out);
+        Ok(())
     }
 }

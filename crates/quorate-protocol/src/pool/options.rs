@@ -1,22 +1,22 @@
 //! The switches of a pool.
 
-/// How a pool behaves where the paper leaves a choice. All are off by default.
+/// How a pool behaves where the paper leaves a choice; by default all are off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// Messages may overtake each other or come twice: an arbiter remembers every request that is
-    /// over. Sessions keep the order, and there the memory would refuse a request that asks again
-    /// after its session was lost.
+    /// Messages may overtake each other or arrive twice, so an arbiter remembers every request that
+    /// is over. Must be off with sessions: they keep the order, and a request that asks again after
+    /// its session was lost would be refused.
     pub unordered: bool,
-    /// Who fits may pass by a request that does not, as long as there would be room for both.
-    /// Otherwise whatever comes back is kept for the first in line.
+    /// A request that fits may overtake one that does not, if both are in the prefix. If off, units
+    /// that come back are kept for the first in the queue.
     pub bypass: bool,
 }
 
 impl Options {
-    /// The names of the switches, as options are spelt by people.
+    /// The names of the switches, as options spell them.
     pub const NAMES: [&'static str; 2] = ["unordered", "bypass"];
 
-    /// Turns the switch called `name` on or off; false if there is none of that name.
+    /// Turns the switch called `name` on or off; false if there is no such switch.
     pub fn set(&mut self, name: &str, on: bool) -> bool {
         let switch = match name {
             "unordered" => &mut self.unordered,

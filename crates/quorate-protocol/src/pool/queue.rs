@@ -1,4 +1,4 @@
-//! The requests at an arbiter: those it has lent to, and those that wait.
+//! The requests at an arbiter: those that have units, and those that wait.
 
 use std::collections::BTreeSet;
 
@@ -12,26 +12,26 @@ use crate::{GrantNo, SessionNo, Ticket};
 pub(super) struct Entry {
     pub(super) ticket: Ticket,
     pub(super) units: u32,
-    /// Whether it is inside already and only replaces a member of its quorum. Such a request goes
-    /// before all others: it survives, or loses what it has.
+    /// Whether it is inside already and replaces a member of its quorum. Such a request goes before
+    /// all others, because it loses its grant if it waits too long.
     pub(super) held: bool,
     /// The session in which it asked.
     pub(super) session: SessionNo,
     pub(super) status: Status,
     /// The number of the last loan to it.
     pub(super) number: GrantNo,
-    /// Which units it means, once it has named them. They are its own as long as it has units.
+    /// The units it has named. They are its own as long as it has units.
     pub(super) numbers: BTreeSet<u32>,
 }
 
-/// What a request has of an arbiter; the names are the paper's.
+/// What a request has from an arbiter; the names are the paper's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Status {
     /// Nothing.
     Wait,
     /// Its units.
     Ok,
-    /// Its units, and it was asked to give them back.
+    /// Its units, and it was sent a cancel.
     Cancel,
 }
 
@@ -55,10 +55,10 @@ impl Entry {
     }
 }
 
-/// Not inside yet, and the ticket: the lower goes first.
+/// Whether it is not inside yet, and the ticket; the lower rank goes first.
 type Rank = (bool, Ticket);
 
-/// The requests at an arbiter, the best first.
+/// The requests at an arbiter, by rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Queue(LiteMap<Rank, Entry>);
 
@@ -71,20 +71,20 @@ impl Queue {
         self.0.len()
     }
 
-    /// Puts a request in its place, and says which one that is.
+    /// Inserts a request, and returns its place.
     pub(super) fn insert(&mut self, entry: Entry) -> usize {
-        assert!(!self.contains(entry.ticket), "I3: a request is queued once");
+        assert!(!self.contains(entry.ticket), "P3: a request is queued once");
         let rank = entry.rank();
         self.0.insert(rank, entry);
-        self.0.keys().position(|other| *other == rank).expect("it is there now")
+        self.0.keys().position(|other| *other == rank).expect("it was inserted just above")
     }
 
     pub(super) fn at(&self, place: usize) -> &Entry {
-        self.0.get_indexed(place).expect("there are so many").1
+        self.0.get_indexed(place).expect("the place is in the queue").1
     }
 
     pub(super) fn at_mut(&mut self, place: usize) -> &mut Entry {
-        self.iter_mut().nth(place).expect("there are so many")
+        self.iter_mut().nth(place).expect("the place is in the queue")
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Entry> {
@@ -108,15 +108,15 @@ impl Queue {
         self.0.remove(&(true, ticket)).or_else(|| self.0.remove(&(false, ticket)))
     }
 
-    /// Takes out all requests of `site`.
+    /// Removes all requests of `site`.
     pub(super) fn remove_site(&mut self, site: SiteId) -> Vec<Entry> {
         let of_site = self.iter().filter(|entry| entry.ticket.site == site);
         let tickets: Vec<Ticket> = of_site.map(|entry| entry.ticket).collect();
         tickets.into_iter().filter_map(|ticket| self.remove(ticket)).collect()
     }
 
-    /// The units that the requests up to this place want together. They form the paper's prefix as
-    /// long as there are so many.
+    /// The units that the requests up to this place want together. The requests for which that is
+    /// at most k form the paper's prefix.
     pub(super) fn wanted_up_to(&self, place: usize) -> u64 {
         self.iter().take(place + 1).map(|entry| u64::from(entry.units)).sum()
     }
@@ -126,12 +126,12 @@ impl Queue {
         self.iter().map(Entry::lent).sum()
     }
 
-    /// Whether a request from inside waits, up to this place.
-    pub(super) fn is_urgent_up_to(&self, place: usize) -> bool {
+    /// Whether a request from inside waits at this place or before it.
+    pub(super) fn has_held_waiter_up_to(&self, place: usize) -> bool {
         self.iter().take(place + 1).any(|entry| entry.held && entry.waits())
     }
 
-    /// The numbers that requests other than this one have named, and have.
+    /// The units that holders other than this request have named.
     pub(super) fn named_by_others(&self, ticket: Ticket) -> BTreeSet<u32> {
         let others = self.iter().filter(|entry| entry.ticket != ticket && !entry.waits());
         others.flat_map(|entry| &entry.numbers).copied().collect()

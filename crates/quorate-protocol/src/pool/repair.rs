@@ -1,52 +1,54 @@
-//! The requester half when sessions end: other arbiters in place of those that are lost.
+//! What happens when sessions end, at the requester half and at the arbiter half.
 //!
-//! Specified by the site layer's note, sections 4 and 6: any set of replacements serves, because a
-//! request enters as soon as what it holds contains a quorum.
+//! A requester asks other arbiters instead of lost ones. Any of them will do, because a request
+//! enters as soon as the permissions in hand contain a quorum.
 
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::Pool;
-use super::family::Family;
+use super::arbiter::Arbiter;
+use super::queue::Entry;
 use super::request::Request;
 use super::requester::Requester;
+use super::unit_quorums::UnitQuorums;
 use crate::{ClaimId, Out, Shared, Why};
 
 impl Requester {
-    /// Nothing was heard of a site for half a lease: asks others in its place, and keeps it.
+    /// No reply from a site for half a lease: asks others as well, and keeps its permission.
     pub(super) fn on_silent(&mut self, site: &Shared, out: &mut Out<Pool>) {
         for (_, request) in self.requests.iter_mut() {
-            request.ask_a_quorum(site, &self.family, out);
+            request.ask_quorum(site, &self.quorums, out);
         }
     }
 
-    /// Our session at `peer` is over: what it lent us does not count any more. A request inside on
-    /// the word of too few is lost; one that waits asks others. Entering may not depend on `peer`
-    /// any more: try again.
+    /// Our session at `peer` has ended: its permissions are void. A request that is inside without
+    /// a quorum is lost; the others ask more arbiters. The next step is to try to enter, because
+    /// entering may no longer depend on `peer`.
     pub(super) fn on_lost(&mut self, site: &Shared, peer: SiteId, out: &mut Out<Pool>) {
         if self.is_idle() {
             return out.ignore("there is no request");
         }
         let claims: Vec<ClaimId> = self.requests.keys().copied().collect();
         for id in claims {
-            let request = self.requests.get_mut(&id).expect("it was there a moment ago");
+            let request = self.requests.get_mut(&id).expect("the key was read just above");
             request.permissions.remove(&peer);
             request.repaired = true;
-            if request.inside.is_some() && !request.is_complete(site, &self.family) {
+            if request.inside.is_some() && !request.has_quorum(site, &self.quorums) {
                 out.lose(id, Why::NoQuorum);
                 self.leave(id, out);
                 continue;
             }
-            request.ask_a_quorum(site, &self.family, out);
+            request.ask_quorum(site, &self.quorums, out);
         }
     }
 
-    /// We have a session at `peer` again: asks it for every request that has asked too few.
+    /// We have a session at `peer`: asks it for every request that has not asked a quorum.
     pub(super) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<Pool>) {
         if self.is_idle() {
             return out.ignore("there is no request");
         }
         for (_, request) in self.requests.iter_mut() {
-            if !request.has_asked_enough(site, &self.family) {
+            if !request.has_asked_quorum(site, &self.quorums) {
                 request.ask_another(peer, out);
             }
         }
@@ -54,13 +56,14 @@ impl Requester {
 }
 
 impl Request {
-    /// Asks until a quorum is asked in sessions that are neither lost nor silent, if that can be.
-    fn ask_a_quorum(&mut self, site: &Shared, family: &Family, out: &mut Out<Pool>) {
-        if self.has_asked_enough(site, family) {
+    /// Asks more arbiters until a quorum has been asked in sessions that are neither lost nor
+    /// silent, if there is such a quorum.
+    fn ask_quorum(&mut self, site: &Shared, quorums: &UnitQuorums, out: &mut Out<Pool>) {
+        if self.has_asked_quorum(site, quorums) {
             return;
         }
         let prefer: Vec<SiteId> = self.asked(site).iter().collect();
-        let quorum = site.among(family.of(self.units.count)).replacement(&prefer);
+        let quorum = site.picker_for(quorums.of(self.units.count)).replacement(&prefer);
         for arbiter in quorum.iter().flat_map(SiteSet::iter) {
             self.ask_another(arbiter, out);
         }
@@ -73,12 +76,33 @@ impl Request {
         }
     }
 
-    fn has_asked_enough(&self, site: &Shared, family: &Family) -> bool {
-        site.among(family.of(self.units.count)).is_quorum(&self.asked(site))
+    fn has_asked_quorum(&self, site: &Shared, quorums: &UnitQuorums) -> bool {
+        site.picker_for(quorums.of(self.units.count)).is_quorum(&self.asked(site))
     }
 
-    /// The sites that were asked, in sessions that are not silent.
+    /// The arbiters that were asked, in sessions that are not silent.
     fn asked(&self, site: &Shared) -> SiteSet {
         self.permissions.keys().copied().filter(|&asked| !site.is_silent(asked)).collect()
+    }
+}
+
+impl Arbiter {
+    /// The session of `client` here has ended: takes back what was lent in it.
+    pub(super) fn on_closed(&mut self, site: &mut Shared, client: SiteId, out: &mut Out<Pool>) {
+        let gone = self.queue.remove_site(client);
+        if gone.is_empty() {
+            return out.ignore("it had nothing here");
+        }
+        let lent = gone.iter().map(Entry::lent).sum();
+        self.take_back(lent);
+        if lent > 0 {
+            site.skip_fences(out);
+        }
+        self.new_chance(site, out);
+    }
+
+    /// The quarantine after a restart is over: lends.
+    pub(super) fn on_cleared(&mut self, site: &Shared, out: &mut Out<Pool>) {
+        self.new_chance(site, out);
     }
 }

@@ -3,41 +3,41 @@
 use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
-use super::family::Family;
 use super::request::Request;
+use super::unit_quorums::UnitQuorums;
 use super::{Claim, Grant, Pool};
-use crate::haste::Haste;
+use crate::no_wait::NoWait;
 use crate::{ClaimId, ClaimView, Fence, Fences, GrantNo, Out, Shared, Ticket, Violation};
 
 /// The requester half of a site: one of the paper's requesters for each claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Requester {
-    pub(super) family: Family,
+    pub(super) quorums: UnitQuorums,
     pub(super) requests: LiteMap<ClaimId, Request>,
 }
 
 impl Requester {
-    pub(super) fn new(family: Family) -> Self {
-        Self { family, requests: LiteMap::new() }
+    pub(super) fn new(quorums: UnitQuorums) -> Self {
+        Self { quorums, requests: LiteMap::new() }
     }
 
-    /// Asks every arbiter of a quorum for so many units.
+    /// Figure 1, *request*: asks every arbiter of a quorum for so many units.
     ///
-    /// **Deviation.** The clock moves on with every request, where the paper moves it on receipt
-    /// only: two requests of a site would carry the same ticket when the first is given up (E3).
-    /// And a queue is ordered by time before site; as printed, the lowest site wins for ever (E2).
+    /// **Deviation.** The clock advances with every request. The paper advances it on receipt only,
+    /// and if a request is given up the next one could have the same ticket (E3). Queues are
+    /// ordered by time before site; as printed, the lowest site wins for ever (E2).
     pub(super) fn acquire(
         &mut self,
         site: &mut Shared,
         id: ClaimId,
-        Claim { units, numbered, hasty }: Claim,
+        Claim { units, numbered, no_wait }: Claim,
         out: &mut Out<Pool>,
     ) -> Result<(), Violation> {
-        self.family.check(units)?;
+        self.quorums.check(units)?;
         if self.requests.contains_key(&id) {
             return Err(Violation::Busy);
         }
-        let quorums = site.among(self.family.of(units.count));
+        let quorums = site.picker_for(self.quorums.of(units.count));
         let (quorum, repaired) = match quorums.quorum() {
             Some(quorum) => (quorum, false),
             None if quorums.may_ask() => (site.reachable(), true),
@@ -46,9 +46,9 @@ impl Requester {
         let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
         let permissions = LiteMap::with_capacity(quorum.len());
         let (inside, choice) = (None, None);
-        let haste = Haste::new(hasty);
+        let no_wait = NoWait::new(no_wait);
         let mut request =
-            Request { ticket, units, permissions, repaired, inside, numbered, choice, haste };
+            Request { ticket, units, permissions, repaired, inside, numbered, choice, no_wait };
         for arbiter in quorum.iter() {
             request.ask(arbiter, out);
         }
@@ -56,14 +56,16 @@ impl Requester {
         Ok(())
     }
 
-    /// Takes a permission in hand, and enters with the last one.
+    /// Figure 1, *ok*: takes a permission in hand, and enters with the last one.
     ///
-    /// One that comes while we are inside is kept: it may replace one that is lost.
+    /// A permission that arrives while we are inside is kept: it may replace one that is lost.
     pub(super) fn on_ok(
         &mut self,
         site: &Shared,
-        (arbiter, ticket): (SiteId, Ticket),
-        (number, fences): (GrantNo, Fences),
+        arbiter: SiteId,
+        ticket: Ticket,
+        number: GrantNo,
+        fences: Fences,
         out: &mut Out<Pool>,
     ) -> Result<(), Violation> {
         let Some(request) = self.request(ticket) else {
@@ -81,15 +83,15 @@ impl Requester {
         Ok(())
     }
 
-    /// An arbiter has lent what we need to others.
+    /// A request with `no_wait` has to wait at an arbiter.
     pub(super) fn on_wait(&mut self, ticket: Ticket) {
         if let Some(request) = self.request(ticket) {
-            request.haste.hold_up();
+            request.no_wait.hold_up();
         }
     }
 
-    /// Gives a permission back, also one that is still under way (E4). Inside, the release is the
-    /// answer.
+    /// Figure 1, *cancel*: gives a permission back, also one that is still in transit (E4). Inside,
+    /// the release is the answer.
     pub(super) fn on_cancel(
         &mut self,
         arbiter: SiteId,
@@ -114,17 +116,17 @@ impl Requester {
         } else {
             permission.number = number;
             permission.give_back(arbiter, ticket, out);
-            request.haste.hold_up();
+            request.no_wait.hold_up();
         }
         Ok(())
     }
 
-    /// How many units a claim asks for; `None` if it is over.
+    /// How many units a claim asks for; `None` if the claim is over.
     pub(super) fn units(&self, claim: ClaimId) -> Option<u32> {
         self.requests.get(&claim).map(|request| request.units.count)
     }
 
-    /// An arbiter lets us use more fences.
+    /// An arbiter has raised its fence ceiling.
     pub(super) fn on_raised(
         &mut self,
         site: &Shared,
@@ -141,10 +143,10 @@ impl Requester {
         self.try_to_enter(site, ticket.claim, out);
     }
 
-    /// Leaves, and gives everything back.
+    /// Figure 1, *exit*: leaves, and gives everything back.
     ///
-    /// **Deviation.** The paper forgets to empty K: a cancel that crosses the release is then
-    /// answered for a request that is over (E1). Here nothing is left of it.
+    /// **Deviation.** The paper does not empty K: a cancel that crosses the release is then
+    /// answered for a request that is over (E1). Here the request is removed.
     pub(super) fn release(&mut self, id: ClaimId, out: &mut Out<Pool>) -> Result<(), Violation> {
         self.requests.get(&id).filter(|r| r.inside.is_some()).ok_or(Violation::NotInside(id))?;
         self.leave(id, out);
@@ -159,20 +161,20 @@ impl Requester {
     }
 
     pub(super) fn leave(&mut self, id: ClaimId, out: &mut Out<Pool>) {
-        self.requests.remove(&id).expect("only who is here leaves").leave(out);
+        self.requests.remove(&id).expect("a request that leaves is here").leave(out);
     }
 
-    /// Enters if the permissions in hand contain a quorum and all let us use a fence above those
-    /// before.
+    /// Enters if the permissions in hand contain a quorum, the units are named, and the ceilings
+    /// leave room for a fence above all earlier ones.
     pub(super) fn try_to_enter(&mut self, site: &Shared, id: ClaimId, out: &mut Out<Pool>) {
         let Some(request) = self.requests.get_mut(&id) else { return };
         if request.inside.is_some() {
-            // A permission that comes now counts once its arbiter knows our units.
+            // A permission that arrives now counts once its arbiter has recorded our units.
             request.is_named(out);
             return;
         }
-        if !request.is_complete(site, &self.family) {
-            return request.unname(out);
+        if !request.has_quorum(site, &self.quorums) {
+            return request.withdraw_names(out);
         }
         if !request.is_named(out) {
             return;
@@ -195,7 +197,7 @@ impl Requester {
     }
 
     /// The sites whose permission is in hand, once the claim is inside.
-    pub(super) fn vouchers(&self, id: ClaimId) -> Option<SiteSet> {
+    pub(super) fn lenders(&self, id: ClaimId) -> Option<SiteSet> {
         let request = self.requests.get(&id)?;
         request.inside.map(|_| request.held())
     }
@@ -208,13 +210,13 @@ impl Requester {
         let view = |request: &Request| ClaimView {
             ticket: request.ticket,
             inside: request.inside.is_some(),
-            held_up: request.haste == Haste::HeldUp && request.inside.is_none(),
+            held_up: request.no_wait == NoWait::HeldUp && request.inside.is_none(),
             missing: request.missing().collect(),
         };
         self.requests.values().map(view).collect()
     }
 
-    /// The request a message speaks of, if it is not over.
+    /// The request a message is about, unless it is over.
     pub(super) fn request(&mut self, ticket: Ticket) -> Option<&mut Request> {
         self.requests.get_mut(&ticket.claim).filter(|request| request.ticket == ticket)
     }

@@ -1,12 +1,12 @@
-//! The arbiter half: lends its lock to one stage at a time, the best first.
+//! The arbiter half: lends its lock to one stage at a time, by priority.
 //!
-//! Cenci & Ardenghi 2012, section 5, the messages from other groups. A stage that gives the lock
-//! back still wants it, and goes back into the list (A1).
+//! Cenci & Ardenghi 2012, section 5, the messages received from other groups. A stage that gives
+//! the lock back still waits for it, and is queued again (A1). `repair.rs` has what happens when
+//! sessions end.
 
 use std::collections::BTreeSet;
 
 use litemap::LiteMap;
-use quorate_quorum::SiteId;
 
 use super::{Message, Options, RoleLock};
 use crate::{Fence, Fences, GrantNo, Out, SessionNo, Shared, Ticket};
@@ -16,36 +16,37 @@ use crate::{Fence, Fences, GrantNo, Out, SessionNo, Shared, Ticket};
 pub(super) struct Arbiter {
     options: Options,
     pub(super) holder: Option<Holder>,
-    /// The stages that wait, the best first; the paper's LG.
+    /// The waiting stages, highest priority first; the paper's LG.
     pub(super) lg: LiteMap<Rank, Entry>,
-    /// The stages that are over, where a message of theirs may still come. It never shrinks: that
-    /// is one more reason for sessions.
+    /// With `unordered`, the stages that are over, because their messages may still arrive. It
+    /// never shrinks; sessions make it unnecessary.
     pub(super) done: BTreeSet<Ticket>,
 }
 
-/// Without members yet, and *pr*: the lower goes first. A total order, so no two are equal (A2).
+/// Whether the stage is without members, and its *pr*. The lower rank goes first; no two ranks are
+/// equal (A2).
 pub(super) type Rank = (bool, Ticket);
 
 /// A stage at an arbiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Entry {
     pub(super) pr: Ticket,
-    /// Whether it has members already and only replaces an arbiter of its quorum. Such a stage goes
-    /// before all others: it survives, or its members lose what they have.
+    /// Whether it already has members and only replaces an arbiter of its quorum. Such a stage
+    /// precedes all others, because without the lock its members may lose their grants.
     pub(super) held: bool,
-    /// The loan it has, or had last; the note's *gs*, counted for each stage.
+    /// The number of its present or last loan, counted for each stage (A4, A5).
     pub(super) number: GrantNo,
-    /// The session in which it asked.
+    /// The session in which its request arrived.
     pub(super) session: SessionNo,
 }
 
-/// The stage that has the lock.
+/// The stage that holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Holder {
     pub(super) entry: Entry,
     /// Whether it was asked to give the lock back. Once for each loan (A5).
     pub(super) inquired: bool,
-    /// Whether it knows that somebody waits.
+    /// Whether it was told that another stage waits.
     pub(super) noticed: bool,
 }
 
@@ -60,7 +61,8 @@ impl Arbiter {
         Self { options, holder: None, lg: LiteMap::new(), done: BTreeSet::new() }
     }
 
-    /// Req-Group: lends to the stage, or lets it wait and asks the lock back if it goes first.
+    /// Section 5, Req-Group: lends the lock to the stage, or queues it and inquires if it has
+    /// priority over the holder.
     pub(super) fn on_req_group(&mut self, site: &Shared, entry: Entry, out: &mut Out<RoleLock>) {
         if self.done.contains(&entry.pr) {
             return out.ignore("the stage is over already");
@@ -71,17 +73,19 @@ impl Arbiter {
         self.lg.insert(entry.rank(), entry);
         match self.holder {
             None => {
-                assert!(self.lg.len() == 1 || site.quarantined, "a free lock keeps no one waiting");
+                assert!(self.lg.len() == 1 || site.quarantined, "a free arbiter has no waiters");
                 self.lend(site, out);
             }
             Some(_) => self.inquire(out),
         }
     }
 
-    /// Rep-Rel-Group: the holder gave the lock back. It waits again, and the best gets the lock.
+    /// Section 5, Rep-Rel-Group: the holder gave the lock back. It is queued again, and the stage
+    /// with the highest priority gets the lock.
     ///
-    /// **Deviation.** The paper does not look whose lock it is: what crosses a Lib-Group would take
-    /// it from the next holder (A4, A5). Scenario: `role/a4_yield_after_the_end`.
+    /// **Deviation.** The paper does not check who holds the lock: a Rep-Rel-Group that crosses a
+    /// Lib-Group would take it from the next holder (A4, A5).
+    /// Scenario: `role/a4_yield_after_the_end`.
     pub(super) fn on_rep_rel_group(
         &mut self,
         site: &Shared,
@@ -97,7 +101,7 @@ impl Arbiter {
         self.lend(site, out);
     }
 
-    /// Lib-Group: the stage is over or withdrawn.
+    /// Section 5, Lib-Group: the stage is over or withdrawn.
     pub(super) fn on_lib_group(
         &mut self,
         site: &mut Shared,
@@ -118,31 +122,14 @@ impl Arbiter {
         }
     }
 
-    /// The session of `client` is over here, and with it what we lent to it. Nobody knows which
-    /// fences it has used.
-    pub(super) fn on_closed(&mut self, site: &mut Shared, client: SiteId, out: &mut Out<RoleLock>) {
-        self.forget(|queued| queued.site == client);
-        if self.is_lent_to(|holder| holder.site == client) {
-            site.skip_fences(out);
-            self.lend(site, out);
-        }
-    }
-
-    /// The quarantine after a restart is over.
-    pub(super) fn on_cleared(&mut self, site: &Shared, out: &mut Out<RoleLock>) {
-        if self.holder.is_none() {
-            self.lend(site, out);
-        }
-    }
-
-    /// Lends the lock to the best of those who wait.
+    /// Sends Rec-Group: lends the lock to the waiting stage with the highest priority.
     pub(super) fn lend(&mut self, site: &Shared, out: &mut Out<RoleLock>) {
         self.holder = None;
         let best = self.lg.first().map(|(&rank, _)| rank);
         let Some(rank) = best.filter(|_| !site.quarantined) else { return };
         let mut entry = self.lg.remove(&rank).expect("it was the first");
         let session = site.session_of(entry.pr.site);
-        assert!(session == Some(entry.session), "who is lent to has a session here");
+        assert!(session == Some(entry.session), "the holder of the lock has a session here");
         entry.number = entry.number.next();
         let contended = self.options.extend && !self.lg.is_empty();
         let message = Message::RecGroup {
@@ -156,8 +143,8 @@ impl Arbiter {
         self.holder = Some(Holder { entry, inquired: false, noticed: contended });
     }
 
-    /// Asks the holder to give the lock back if somebody better waits, and tells it that somebody
-    /// does if that matters; each once.
+    /// Sends Rel-Group: asks the holder to give the lock back if a stage with priority over it
+    /// waits, or with `extend` reports that another stage waits. Each at most once for a loan (A5).
     fn inquire(&mut self, out: &mut Out<RoleLock>) {
         let (Some(holder), Some((&best, _))) = (&mut self.holder, self.lg.first()) else { return };
         let better = best < holder.entry.rank();
@@ -177,14 +164,14 @@ impl Arbiter {
         self.holder.is_some_and(|holder| which(holder.entry.pr))
     }
 
-    /// Takes stages out of the list; false if there was none.
-    fn forget(&mut self, which: impl Fn(Ticket) -> bool) -> bool {
+    /// Removes stages from the queue; false if there was none.
+    pub(super) fn forget(&mut self, which: impl Fn(Ticket) -> bool) -> bool {
         let before = self.lg.len();
         self.lg.retain(|_, entry| !which(entry.pr));
         self.lg.len() < before
     }
 
-    /// The stages that wait, the best first.
+    /// The waiting stages, highest priority first.
     pub(super) fn waiting(&self) -> impl Iterator<Item = Ticket> + '_ {
         self.lg.values().map(|entry| entry.pr)
     }

@@ -9,18 +9,18 @@ use quorate_session::{Group, Role};
 
 use crate::{Fence, Ticket};
 
-/// What a caller asks for: to be a member of any one of these groups, for a declared time.
+/// What a caller asks for: membership of any one of these groups, for a declared time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claim {
-    /// The groups that will do, and the role in each.
+    /// The acceptable groups, and the role in each.
     pub groups: BTreeMap<Group, Role>,
-    /// How long it is going to stay; the paper's *tpodur*.
+    /// How long it will stay; the paper's *tpodur*.
     pub time: Duration,
-    /// Whether it must know when it has to wait.
-    pub hasty: bool,
+    /// Whether the caller must be told if it has to wait.
+    pub no_wait: bool,
 }
 
-/// What a member has.
+/// What a member holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
     /// The request that was admitted.
@@ -29,18 +29,19 @@ pub struct Grant {
     pub group: Group,
     /// Its role there.
     pub role: Role,
-    /// The stage it was admitted to. It is inside on the word of the site that hosts it.
+    /// The stage it was admitted to. Its validity is delegated by the site that hosts the stage.
     pub stage: Ticket,
-    /// Its fence: that of the stage if it is shared, a number of its own if it is exclusive.
+    /// Its fence: that of the stage for a shared member, a greater one of its own for an exclusive
+    /// member.
     pub fence: Fence,
-    /// The fence of its stage: above all fences of the stages before.
+    /// The fence of its stage: greater than all fences of earlier stages.
     pub stage_fence: Fence,
-    /// How long it said that it would stay.
+    /// Its declared time.
     pub time: Duration,
 }
 
 impl Grant {
-    /// The site on whose word it is inside.
+    /// The site that hosts its stage.
     pub fn host(&self) -> SiteId {
         self.stage.site
     }

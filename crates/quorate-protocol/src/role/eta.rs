@@ -1,39 +1,40 @@
-//! When those who wait can be admitted, by what everybody declared.
+//! When waiting requests can be admitted at the earliest, by the declared times.
 //!
-//! The earliest moment: a host knows its own members and those who wait there, not how long the
-//! stages of other groups take.
+//! A host knows the requests of its own group, not how long the stages of other groups take.
 
 use std::time::Duration;
 
-use super::member::Request;
-use super::stage::{Stage, State};
-use crate::Eta;
+use super::requests::Request;
+use super::stage::{Stage, StageState};
+use crate::{Eta, Tick};
 
 impl Stage {
-    /// What those who wait can expect: of this stage, and of the next one.
+    /// The estimates for requests that wait for this stage and for the next one.
     pub(super) fn etas(&self) -> Vec<Eta> {
         let waits = |request: &&Request| request.admitted.is_none();
         let mut etas = match self.state {
-            State::Active => in_turn(None, self.lp.0.iter()),
-            State::Cs(cs) => {
-                let inside = self.lp.exclusive().and_then(Request::end);
-                in_turn(Some(inside.unwrap_or(cs.since)), self.lp.0.iter().filter(waits))
+            StageState::Active => sequential(None, self.lp.0.iter()),
+            StageState::Cs(cs) => {
+                let exclusive_end = self.lp.exclusive().and_then(Request::end);
+                let from = exclusive_end.unwrap_or(cs.since);
+                sequential(Some(from), self.lp.0.iter().filter(waits))
             }
         };
         let next = match self.state {
-            State::Active => in_turn(None, self.lw.0.iter()),
-            State::Cs(cs) => in_turn(Some(cs.deadline), self.lw.0.iter()),
+            StageState::Active => sequential(None, self.lw.0.iter()),
+            StageState::Cs(cs) => sequential(Some(cs.deadline), self.lw.0.iter()),
         };
-        let first = if self.state == State::Active { self.lp.gtpo() } else { Duration::ZERO };
+        let active = self.state == StageState::Active;
+        let before = if active { self.lp.gtpo() } else { Duration::ZERO };
         etas.extend(
-            next.into_iter().map(|eta| Eta { after: first.saturating_add(eta.after), ..eta }),
+            next.into_iter().map(|eta| Eta { after: before.saturating_add(eta.after), ..eta }),
         );
         etas
     }
 }
 
-/// The exclusive ones after each other, the shared ones at once.
-fn in_turn<'a>(from: Option<crate::Tick>, requests: impl Iterator<Item = &'a Request>) -> Vec<Eta> {
+/// Exclusive requests one after the other, shared ones at once.
+fn sequential<'a>(from: Option<Tick>, requests: impl Iterator<Item = &'a Request>) -> Vec<Eta> {
     let mut before = Duration::ZERO;
     let eta = |request: &Request| {
         let after = if request.is_exclusive() { before } else { Duration::ZERO };

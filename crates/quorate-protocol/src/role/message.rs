@@ -1,40 +1,42 @@
-//! What sites say to each other about a role lock.
+//! The messages of a role lock.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::Role;
 use crate::group::Group;
 use crate::{Fence, Fences, GrantNo, Ticket};
 
-/// The messages of the paper (section 5), and beside them one for those who overstay, two for
-/// those in a hurry, and two for fences.
+/// The eight messages of the paper (section 5), `Revoke` for members that overstay, `Wait` and
+/// `Queued` for requests that must not queue silently, and `Raise` and `Raised` for fences.
 ///
-/// Between a process and a stage each names the request (A8), between a stage and an arbiter the
-/// stage, and the loan where there can be several (A4, A5).
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Messages between a process and a stage name the request (A8). Messages between a stage and an
+/// arbiter name the stage, and the loan where there can be several (A4, A5).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Message {
-    /// To a group's host: let me be a member.
+    /// To a group's host: asks for membership.
     ReqProcess {
         /// The request.
         ticket: Ticket,
         /// The group.
         group: Group,
-        /// The role in it.
+        /// The role in the group.
         role: Role,
-        /// How long it is going to stay.
+        /// How long the process will stay.
         time: Duration,
-        /// Whether it wants to be told if it has to wait.
-        hasty: bool,
+        /// Whether the host must answer `Wait` if it has to wait.
+        no_wait: bool,
     },
-    /// From a host, to a request that wants to know: you have to wait.
+    /// From a host, to a request with `no_wait`: it has to wait.
     Wait {
         /// The request.
         ticket: Ticket,
     },
-    /// From a host: you are a member.
+    /// From a host: the process is a member.
     RepProcess {
         /// The request.
         ticket: Ticket,
@@ -44,19 +46,19 @@ pub enum Message {
         pr: Ticket,
         /// The member's fence.
         fence: Fence,
-        /// The stage's.
+        /// The fence of the stage.
         stage_fence: Fence,
-        /// How long the stage lasts at most, by what its members declared.
+        /// The time left until the deadline of the stage.
         left: Duration,
     },
-    /// To a host: I leave, do not wait any longer, or did not ask for it.
+    /// To a host: the process leaves, gives up, or refuses an admission it does not wait for.
     RelProcess {
         /// The request.
         ticket: Ticket,
         /// The group.
         group: Group,
     },
-    /// From a host: you have stayed for longer than you said, so leave.
+    /// From a host: the member has exceeded its declared time and must leave.
     Revoke {
         /// The request.
         ticket: Ticket,
@@ -65,64 +67,64 @@ pub enum Message {
         /// The stage.
         pr: Ticket,
     },
-    /// To an arbiter: lend me your lock.
+    /// To an arbiter: asks for its lock.
     ReqGroup {
         /// The stage.
         pr: Ticket,
-        /// Whether it has members already, and replaces an arbiter of its quorum.
+        /// Whether the stage already has members and replaces an arbiter of its quorum.
         held: bool,
-        /// Whether it wants to be told if it has to wait.
-        hasty: bool,
+        /// Whether the arbiter must answer `Queued` if it has to wait.
+        no_wait: bool,
     },
-    /// From an arbiter, to a stage that wants to know: you have to wait.
+    /// From an arbiter, to a stage with `no_wait`: it has to wait.
     Queued {
         /// The stage.
         pr: Ticket,
     },
-    /// From an arbiter: my lock is yours.
+    /// From an arbiter: its lock.
     RecGroup {
         /// The stage.
         pr: Ticket,
         /// The loan.
         number: GrantNo,
-        /// Which fences may be used with it.
+        /// The fences that may be used with it.
         fences: Fences,
         /// Whether another stage waits for it.
         contended: bool,
         /// The arbiter's Lamport time (A3).
         clock: u64,
     },
-    /// From an arbiter: another stage waits; give the lock back if you can.
+    /// From an arbiter: another stage waits; give the lock back unless there are members.
     RelGroup {
         /// The stage.
         pr: Ticket,
         /// The loan.
         number: GrantNo,
-        /// Whether the other goes first; otherwise this is only to be known.
+        /// Whether the other stage has priority; if not, this is only a notice.
         better: bool,
     },
-    /// To an arbiter: here it is, and I still want it.
+    /// To an arbiter: the lock is given back; the stage still waits.
     RepRelGroup {
         /// The stage.
         pr: Ticket,
         /// The loan that is given back.
         number: GrantNo,
     },
-    /// To an arbiter: the stage is over, or will not be.
+    /// To an arbiter: the stage is over or withdrawn.
     LibGroup {
         /// The stage.
         pr: Ticket,
-        /// The first fence it has not used, if it has used any.
+        /// The first unused fence, if the stage has used any.
         floor: Option<Fence>,
     },
-    /// To an arbiter: let me use fences below this one.
+    /// To an arbiter: allow fences below this one.
     Raise {
         /// The stage that needs it.
         pr: Ticket,
         /// The ceiling it needs.
         ceil: Fence,
     },
-    /// From an arbiter: its ceiling now.
+    /// From an arbiter: its present ceiling.
     Raised {
         /// The stage that asked for it.
         pr: Ticket,
@@ -132,26 +134,12 @@ pub enum Message {
 }
 
 impl Message {
-    /// The message's name in the paper.
+    /// The message's name, for people.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Message::ReqProcess { .. } => "req-process",
-            Message::Wait { .. } => "wait",
-            Message::RepProcess { .. } => "rep-process",
-            Message::RelProcess { .. } => "rel-process",
-            Message::Revoke { .. } => "revoke",
-            Message::ReqGroup { .. } => "req-group",
-            Message::Queued { .. } => "queued",
-            Message::RecGroup { .. } => "rec-group",
-            Message::RelGroup { .. } => "rel-group",
-            Message::RepRelGroup { .. } => "rep-rel-group",
-            Message::LibGroup { .. } => "lib-group",
-            Message::Raise { .. } => "raise",
-            Message::Raised { .. } => "raised",
-        }
+        self.into()
     }
 
-    /// The request or the stage it speaks of.
+    /// The request or the stage it is about.
     pub fn ticket(&self) -> Ticket {
         match *self {
             Message::ReqProcess { ticket, .. }
@@ -170,8 +158,8 @@ impl Message {
         }
     }
 
-    /// Whether it is asked of the receiver, as a host or as an arbiter; everything else is an
-    /// answer.
+    /// Whether it is addressed to a host or an arbiter; if not, it is a reply to a process or a
+    /// stage.
     pub fn is_asked(&self) -> bool {
         !matches!(
             self,

@@ -1,49 +1,54 @@
 //! Members of a group, shared or exclusive, for a declared time: GME-RP of Cenci & Ardenghi 2012.
 //!
-//! One group at a time owns the resource; its ownership is a *stage*. A *process* asks the host of
-//! its group to be a member, says in which role and for how long, and waits. The *stage* of the
-//! group competes for the locks of a quorum of *arbiters*, admits those who asked while it has
-//! them, and ends when its last member has left. Who comes late is admitted if it ends in time.
+//! One group at a time owns the resource; one ownership is a *stage*. A *process* asks the host of
+//! a group to become a member, declares its role and how long it will stay, and waits. The *stage*
+//! of the group competes for the locks of a quorum of *arbiters*, admits its processes while it
+//! holds them, and ends when the last member has left. A latecomer is admitted if it can leave
+//! before the stage's deadline.
 //!
-//! Every site is an arbiter, hosts the stages that are asked of it, and has a process for each
-//! claim. `docs/protocols/role.md` lists what is wrong or missing in the paper as A1 to A21, and
-//! code cites it by these numbers.
+//! Every site is an arbiter, hosts the stages of some groups, and has a process for each claim.
+//! `docs/protocols/role.md` lists the errata of the paper as A1 to A21; the code cites these
+//! numbers. The paper names its events by their message (section 5), and so does the code.
 
 mod arbiter;
 mod claim;
-#[cfg(feature = "mutations")]
-pub mod errata;
 mod eta;
 mod host;
-mod locks;
-mod member;
+mod loans;
 mod message;
+#[cfg(feature = "mutations")]
+pub mod mutations;
 mod options;
+mod placement;
 mod process;
+mod repair;
+mod requests;
 mod stage;
-mod stages;
 
 use std::fmt;
 
 use quorate_quorum::{SiteId, SiteSet};
 
 use self::arbiter::{Arbiter, Entry};
+use self::host::{Host, ProcessRequest};
+use self::loans::RecGroup;
 use self::process::{Admission, Processes};
-use self::stages::{Ask, Stages};
 use crate::group::Group;
-use crate::{Basis, ClaimId, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket, View, Violation};
+use crate::{
+    ClaimId, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket, ValidityBasis, View, Violation,
+};
 
 pub use self::claim::{Claim, Grant};
 pub use self::message::Message;
 pub use self::options::{Options, Overrun};
 pub use quorate_session::Role;
 
-/// When a member has stayed for longer than it said.
+/// Runs out when a member has exceeded its declared time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timer {
-    /// The stage it is a member of.
+    /// The stage.
     pub pr: Ticket,
-    /// Its request.
+    /// The member's request.
     pub ticket: Ticket,
 }
 
@@ -54,74 +59,82 @@ impl fmt::Display for Timer {
 }
 
 /// One site's part in a role lock: a process for each of its claims, the stages it hosts, and an
-/// arbiter. They share nothing but the clock and the fence floor.
+/// arbiter. They share only the clock and the fence floor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RoleLock {
     processes: Processes,
-    stages: Stages,
+    host: Host,
     arbiter: Arbiter,
 }
 
 impl RoleLock {
-    /// A site at which nothing has happened yet.
+    /// A site in its initial state.
     pub fn new(options: Options) -> Self {
-        let (stages, arbiter) = (Stages::new(options), Arbiter::new(options));
-        Self { processes: Processes::default(), stages, arbiter }
+        let (host, arbiter) = (Host::new(options), Arbiter::new(options));
+        Self { processes: Processes::default(), host, arbiter }
     }
 
-    /// The site that a process asks to be a member of `group`; `None` if none can be reached.
+    /// The site that processes ask to become members of `group`; `None` if none can be reached.
     pub fn host_of(group: &Group, site: &Shared) -> Option<SiteId> {
-        host::host_of(group, site)
+        placement::host_of(group, site)
     }
 
-    /// Our stages that have members, and the arbiters each rests on: all members are valid no
-    /// longer than these contain a quorum.
+    /// The stages that this site hosts, and whether each is in its critical section.
+    pub fn hosted(&self) -> impl Iterator<Item = (&Group, Ticket, bool)> + '_ {
+        let stages = self.host.stages.iter();
+        stages.map(|(group, stage)| (group, stage.pr, stage.state != stage::StageState::Active))
+    }
+
+    /// Our stages in the critical section, each with the arbiters whose locks it holds. The members
+    /// of a stage are valid only while these arbiters contain a quorum.
     pub fn leads(&self) -> impl Iterator<Item = (Ticket, SiteSet)> + '_ {
-        self.stages.leads()
+        self.host.leads()
     }
 
-    /// Hands a message to the part it is meant for.
+    /// Passes a message to the part it is addressed to.
     fn deliver(
         &mut self,
         site: &mut Shared,
         now: Tick,
-        (from, message): (SiteId, Message),
+        from: SiteId,
+        message: Message,
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         let ticket = message.ticket();
-        let speaker = if message.is_asked() { from } else { site.site() };
-        if ticket.site != speaker {
+        let owner = if message.is_asked() { from } else { site.site() };
+        if ticket.site != owner {
             return Err(Violation::NotYours(ticket));
         }
         if message.is_asked() {
-            self.deliver_question(site, now, (from, message), out)
+            self.deliver_request(site, now, from, message, out)
         } else {
-            self.deliver_answer(site, now, (from, message), out)
+            self.deliver_reply(site, now, from, message, out)
         }
     }
 
-    /// What is asked of us, as a host or as an arbiter.
-    fn deliver_question(
+    /// Passes on a message to the host or the arbiter.
+    fn deliver_request(
         &mut self,
         site: &mut Shared,
         now: Tick,
-        (from, message): (SiteId, Message),
+        from: SiteId,
+        message: Message,
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         let session = site.session_of(from).ok_or(Violation::NoSession(from))?;
         match message {
-            Message::ReqProcess { ticket, group, role, time, hasty } => {
-                let ask = Ask { ticket, group, role, time, hasty };
-                self.stages.on_req_process(site, now, ask, out)?;
+            Message::ReqProcess { ticket, group, role, time, no_wait } => {
+                let request = ProcessRequest { ticket, group, role, time, no_wait };
+                self.host.on_req_process(site, now, request, out)?;
             }
             Message::RelProcess { ticket, group } => {
-                self.stages.on_rel_process(site, now, (ticket, &group), out);
+                self.host.on_rel_process(site, now, ticket, &group, out);
             }
-            Message::ReqGroup { pr, held, hasty } => {
+            Message::ReqGroup { pr, held, no_wait } => {
                 site.observe(pr);
                 let entry = Entry { pr, held, number: GrantNo::default(), session };
                 self.arbiter.on_req_group(site, entry, out);
-                if hasty && self.arbiter.waiting().any(|waiting| waiting == pr) {
+                if no_wait && self.arbiter.waiting().any(|waiting| waiting == pr) {
                     out.send(from, Message::Queued { pr });
                 }
             }
@@ -133,17 +146,18 @@ impl RoleLock {
                 site.raise_ceil(ceil, out);
                 out.send(from, Message::Raised { pr, ceil: site.ceil() });
             }
-            _ => unreachable!("everything else is an answer"),
+            _ => unreachable!("all other messages are replies"),
         }
         Ok(())
     }
 
-    /// What a host or an arbiter says to us.
-    fn deliver_answer(
+    /// Passes on a message from a host to a process, or from an arbiter to a stage.
+    fn deliver_reply(
         &mut self,
         site: &mut Shared,
         now: Tick,
-        (from, message): (SiteId, Message),
+        from: SiteId,
+        message: Message,
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         match message {
@@ -152,22 +166,20 @@ impl RoleLock {
                 self.processes.on_rep_process(from, admission, out);
             }
             Message::Wait { ticket } => self.processes.on_wait(ticket),
-            Message::Queued { pr } => self.stages.on_queued(pr, out),
+            Message::Queued { pr } => self.host.on_queued(pr, out),
             Message::Revoke { ticket, group, pr } => {
-                self.processes.on_revoke((ticket, group, pr), out);
+                self.processes.on_revoke(ticket, group, pr, out);
             }
             Message::RecGroup { pr, number, fences, contended, clock } => {
-                let terms = (fences, contended);
-                self.stages.on_rec_group(site, now, (from, pr, number), terms, out)?;
+                let lock = RecGroup { number, fences, contended };
+                self.host.on_rec_group(site, now, from, pr, lock, out)?;
                 site.clock.observe(clock);
             }
             Message::RelGroup { pr, number, better } => {
-                self.stages.on_rel_group((from, pr, number), better, out)?;
+                self.host.on_rel_group(from, pr, number, better, out)?;
             }
-            Message::Raised { pr, ceil } => {
-                self.stages.on_raised(site, now, (from, pr, ceil), out);
-            }
-            _ => unreachable!("everything else is a question"),
+            Message::Raised { pr, ceil } => self.host.on_raised(site, now, from, pr, ceil, out),
+            _ => unreachable!("all other messages are requests"),
         }
         Ok(())
     }
@@ -179,7 +191,7 @@ impl Protocol for RoleLock {
     type Grant = Grant;
     type Timer = Timer;
 
-    const SEVERAL: bool = true;
+    const CONCURRENT_CLAIMS: bool = true;
 
     fn step(
         &mut self,
@@ -193,45 +205,45 @@ impl Protocol for RoleLock {
             Input::Release(id) => return self.processes.release(id, out),
             Input::Abandon(id) => return self.processes.abandon(id, out),
             Input::Turn(_) => return Err(Violation::NoTurns),
-            Input::Deliver(from, message) => return self.deliver(site, now, (from, message), out),
-            Input::Expire(timer) => self.stages.on_overdue(timer, out),
-            Input::Silent(_) => self.stages.on_silent(site, out),
+            Input::Deliver(from, message) => return self.deliver(site, now, from, message, out),
+            Input::Expire(timer) => self.host.on_overdue(timer, out),
+            Input::Silent(_) => self.host.on_silent(site, out),
             Input::Lost(peer) => {
-                self.stages.on_lost(site, now, peer, out);
+                self.host.on_lost(site, now, peer, out);
                 self.processes.on_lost(site, peer, out);
             }
             Input::Open(peer, _) => {
-                self.stages.on_open(site, peer, out);
+                self.host.on_open(site, peer, out);
                 self.processes.on_open(site, out);
             }
             Input::Closed(client) => {
                 self.arbiter.on_closed(site, client, out);
-                self.stages.on_closed(site, now, client, out);
+                self.host.on_closed(site, now, client, out);
             }
             Input::Opened(..) => out.ignore("the client asks if it needs anything"),
-            Input::Assured(_) => out.ignore("nobody is let in on another's word"),
+            Input::DelegationValid(_) => out.ignore("no admission depends on a delegation"),
             Input::Cleared => self.arbiter.on_cleared(site, out),
         }
         Ok(())
     }
 
-    fn rests_on(&self, claim: ClaimId) -> Basis {
-        self.processes.basis(claim)
+    fn validity_basis(&self, claim: ClaimId) -> ValidityBasis {
+        self.processes.validity_basis(claim)
     }
 
-    /// The word of a host, on which its members are inside.
-    fn words(&self) -> Vec<(SiteId, Ticket)> {
-        self.stages.members().map(|(ticket, _)| (ticket.site, ticket)).collect()
+    /// A host delegates validity to the members of its stages.
+    fn delegations(&self) -> Vec<(SiteId, Ticket)> {
+        self.host.members().map(|(ticket, _)| (ticket.site, ticket)).collect()
     }
 
-    fn word_on(&self, about: Ticket) -> Basis {
-        let stage = self.stages.members().find(|(ticket, _)| *ticket == about);
-        stage.map_or(Basis::Nothing, |(_, stage)| Basis::Permissions(stage.held()))
+    fn delegation_basis(&self, about: Ticket) -> ValidityBasis {
+        let stage = self.host.members().find(|(ticket, _)| *ticket == about);
+        stage.map_or(ValidityBasis::Nothing, |(_, stage)| ValidityBasis::Permissions(stage.held()))
     }
 
-    /// A stage asks for all its members, wherever they are.
+    /// A stage competes for all its processes, at any site.
     fn on_behalf(&self, request: Ticket) -> Vec<Ticket> {
-        match self.stages.stages.values().find(|stage| stage.pr == request) {
+        match self.host.stages.values().find(|stage| stage.pr == request) {
             Some(stage) => stage.requests().collect(),
             None => vec![request],
         }
@@ -242,7 +254,7 @@ impl Protocol for RoleLock {
             claims: self.processes.views(),
             lent: self.arbiter.holder.iter().map(|holder| holder.entry.pr).collect(),
             queue: self.arbiter.waiting().collect(),
-            etas: self.stages.etas().collect(),
+            etas: self.host.etas().collect(),
             ..View::default()
         }
     }
@@ -252,10 +264,10 @@ impl Protocol for RoleLock {
     }
 
     fn is_vacant(&self) -> bool {
-        let idle = self.processes.processes.is_empty() && self.stages.stages.is_empty();
+        let idle = self.processes.processes.is_empty() && self.host.stages.is_empty();
         idle && self.arbiter.is_vacant()
     }
 
-    /// A loan's number counts the loans of one stage in one session: nothing outlives them.
+    /// Nothing to keep: a loan number counts the loans to one stage in one session.
     fn retire(&self, _: &mut Shared) {}
 }

@@ -1,31 +1,30 @@
-//! The switches of a role lock.
+//! The options of a role lock.
 
 use std::time::Duration;
 
-/// How a role lock behaves where the paper leaves a choice. All are off by default.
+/// How a role lock behaves where the paper leaves a choice. All options are off by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// Messages may overtake each other or come twice: an arbiter remembers every stage that is
-    /// over. Sessions keep the order, and there the memory would refuse a stage that asks again
-    /// after its session was lost.
+    /// Messages may be reordered or duplicated: an arbiter remembers every stage that is over.
+    /// Sessions keep the order; with them it only costs memory.
     pub unordered: bool,
-    /// A stage that no other group waits for lets latecomers in that stay longer than it would.
+    /// A stage that no other group waits for is extended for latecomers that stay longer.
     pub extend: bool,
-    /// No stage is planned for longer, unless a single request is; who does not fit waits for the
-    /// next one.
+    /// The longest planned stage, unless a single request takes longer. Requests that do not fit
+    /// wait for the next stage.
     pub cap: Option<Duration>,
-    /// How long a message takes between two sites, as far as one can tell; the paper's *tc*.
+    /// The estimated one-way delay between two sites; the paper's *tc*.
     pub tc: Duration,
-    /// What becomes of a member that stays for longer than it said.
+    /// What happens to a member that exceeds its declared time.
     pub overrun: Overrun,
-    /// How much longer it may stay.
+    /// By how much a member may exceed its declared time.
     pub grace: Duration,
 }
 
-/// What becomes of a member that stays for longer than it said. Safety does not depend on it.
+/// What happens to a member that exceeds its declared time. Safety does not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Overrun {
-    /// Nothing: the others wait, and nobody new is admitted.
+    /// Nothing: others wait, and no new member is admitted.
     #[default]
     Tolerate,
     /// Its caller is told to stop.
@@ -33,12 +32,12 @@ pub enum Overrun {
 }
 
 impl Overrun {
-    /// The choices, as they are spelt by people.
+    /// All choices, with the names users write.
     pub const ALL: [(&'static str, Overrun); 2] =
         [("tolerate", Overrun::Tolerate), ("revoke", Overrun::Revoke)];
 }
 
 impl Options {
-    /// The names of the switches, as options are spelt by people.
+    /// The names of the options as users write them.
     pub const NAMES: [&'static str; 6] = ["unordered", "extend", "cap", "tc", "overrun", "grace"];
 }

@@ -1,19 +1,19 @@
-//! The process half: asks hosts to be a member of a group, is one, and leaves.
+//! The process half: asks hosts for membership of a group, is a member, and leaves.
 //!
 //! Cenci & Ardenghi 2012, section 4, the player process. A request that names several groups asks
-//! the host of each with the same ticket; the first that admits it decides, and the others are told
-//! to forget it.
+//! the host of each with the same ticket; the first admission counts, and the other requests are
+//! withdrawn. `repair.rs` has what happens when sessions end.
 
 use std::collections::BTreeMap;
 
 use litemap::LiteMap;
 use quorate_quorum::SiteId;
 
-use super::host::host_of;
+use super::placement::host_of;
 use super::{Claim, Grant, Message, RoleLock};
 use crate::group::Group;
-use crate::haste::Haste;
-use crate::{Basis, ClaimId, ClaimView, Fence, Out, Shared, Ticket, Violation, Why};
+use crate::no_wait::NoWait;
+use crate::{ClaimId, ClaimView, Fence, Out, Shared, Ticket, ValidityBasis, Violation, Why};
 
 /// The processes of a site: one for each claim of its callers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,25 +24,25 @@ pub(super) struct Processes {
 /// A process that waits or is a member.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Process {
-    /// Its request; the note's *rid*.
+    /// Identifies its request in all messages between it and a host (A8).
     pub(super) ticket: Ticket,
     claim: Claim,
-    pub(super) state: State,
-    haste: Haste,
+    pub(super) state: ProcessState,
+    no_wait: NoWait,
 }
 
-/// Where a process is.
+/// The state of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum State {
-    /// It waits, and these hosts were asked; `None` where no host can be reached.
+pub(super) enum ProcessState {
+    /// It waits. The host asked for each group; `None` if no host can be reached.
     Waiting(BTreeMap<Group, Option<SiteId>>),
     /// It is a member of this group, in this stage.
     Inside(Group, Ticket),
-    /// The same, and its caller was told to stop.
+    /// It is a member, and its caller was told to stop.
     Stopping(Group, Ticket),
 }
 
-/// A host's message that we are a member.
+/// The fields of a Rep-Process message.
 pub(super) struct Admission {
     pub(super) ticket: Ticket,
     pub(super) group: Group,
@@ -52,7 +52,7 @@ pub(super) struct Admission {
 }
 
 impl Processes {
-    /// Asks the host of every group.
+    /// Section 4, a process wants to participate: sends Req-Process to the host of every group.
     pub(super) fn acquire(
         &mut self,
         site: &mut Shared,
@@ -70,18 +70,19 @@ impl Processes {
             return Err(Violation::NoQuorum);
         }
         let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
-        let nobody = claim.groups.keys().map(|group| (group.clone(), None)).collect();
-        let (state, haste) = (State::Waiting(nobody), Haste::new(claim.hasty));
-        let mut process = Process { ticket, claim, state, haste };
-        process.ask(site, out);
+        let no_hosts = claim.groups.keys().map(|group| (group.clone(), None)).collect();
+        let (state, no_wait) = (ProcessState::Waiting(no_hosts), NoWait::new(claim.no_wait));
+        let mut process = Process { ticket, claim, state, no_wait };
+        process.ask_hosts(site, out);
         self.processes.insert(id, process);
         Ok(())
     }
 
-    /// Rep-Process: comes in, if it waits for it.
+    /// Section 5, Rep-Process: becomes a member if the process waits for this admission.
     ///
-    /// What nobody waits for is given back: the *refusal row* of `docs/protocols/role.md`. It frees
-    /// a request that came twice, or behind its own release, and one that was admitted elsewhere.
+    /// An admission that no process waits for is returned: the *refusal row* of
+    /// `docs/protocols/role.md`. It frees a duplicated request, one that arrived after its own
+    /// release, and one that was admitted by another group.
     pub(super) fn on_rep_process(
         &mut self,
         from: SiteId,
@@ -92,7 +93,7 @@ impl Processes {
         match process.filter(|process| process.ticket == ticket) {
             Some(process) if process.waits_for(&group, from) => {
                 process.withdraw(Some(&group), out);
-                process.state = State::Inside(group.clone(), pr);
+                process.state = ProcessState::Inside(group.clone(), pr);
                 let Claim { ref groups, time, .. } = process.claim;
                 let role = groups[&group];
                 let grant = Grant { ticket, group, role, stage: pr, fence, stage_fence, time };
@@ -105,32 +106,34 @@ impl Processes {
         }
     }
 
-    /// Somebody goes before us.
+    /// Wait: a host cannot admit the request at once.
     pub(super) fn on_wait(&mut self, ticket: Ticket) {
         let process = self.processes.get_mut(&ticket.claim);
         if let Some(process) = process.filter(|process| process.ticket == ticket) {
-            process.haste.hold_up();
+            process.no_wait.hold_up();
         }
     }
 
-    /// Revoke: tells the caller to stop. It is a member until it has.
+    /// Revoke: tells the caller to stop. The process stays a member until the caller has stopped.
     pub(super) fn on_revoke(
         &mut self,
-        (ticket, group, pr): (Ticket, Group, Ticket),
+        ticket: Ticket,
+        group: Group,
+        pr: Ticket,
         out: &mut Out<RoleLock>,
     ) {
         let process = self.processes.get_mut(&ticket.claim);
-        let inside = State::Inside(group.clone(), pr);
+        let inside = ProcessState::Inside(group.clone(), pr);
         match process.filter(|process| process.ticket == ticket && process.state == inside) {
             Some(process) => {
-                process.state = State::Stopping(group, pr);
+                process.state = ProcessState::Stopping(group, pr);
                 out.lose(ticket.claim, Why::Overdue);
             }
             None => out.ignore("the process is not inside any more"),
         }
     }
 
-    /// Leaves.
+    /// Section 4, a process finishes: sends Rel-Process to the host of its stage.
     pub(super) fn release(
         &mut self,
         id: ClaimId,
@@ -144,7 +147,7 @@ impl Processes {
         Ok(())
     }
 
-    /// Does not wait any longer.
+    /// The caller gives up: sends Rel-Process to all hosts asked. Not in the paper.
     pub(super) fn abandon(
         &mut self,
         id: ClaimId,
@@ -156,49 +159,20 @@ impl Processes {
         Ok(())
     }
 
-    /// Our session at `peer` is over: its word is nothing any more. Who waits there asks elsewhere;
-    /// whose stage it hosts is lost, and may come again with what is left of its time.
-    pub(super) fn on_lost(&mut self, site: &Shared, peer: SiteId, out: &mut Out<RoleLock>) {
-        let mut lost = Vec::new();
-        for (&id, process) in self.processes.iter_mut() {
-            match &mut process.state {
-                State::Inside(_, pr) | State::Stopping(_, pr) if pr.site == peer => lost.push(id),
-                State::Inside(..) | State::Stopping(..) => {}
-                State::Waiting(hosts) => {
-                    for host in hosts.values_mut().filter(|host| **host == Some(peer)) {
-                        *host = None;
-                    }
-                    process.ask(site, out);
-                }
-            }
-        }
-        for id in lost {
-            let process = self.processes.remove(&id).expect("it was there a moment ago");
-            if let State::Inside(..) = process.state {
-                out.lose(id, Why::NoWord);
-            }
-        }
-    }
-
-    /// We have a session again: asks where no host could be reached.
-    pub(super) fn on_open(&mut self, site: &Shared, out: &mut Out<RoleLock>) {
-        for (_, process) in self.processes.iter_mut() {
-            process.ask(site, out);
-        }
-    }
-
-    /// What a claim rests on, once it is inside.
-    pub(super) fn basis(&self, id: ClaimId) -> Basis {
+    /// What the validity of a claim inside depends on.
+    pub(super) fn validity_basis(&self, id: ClaimId) -> ValidityBasis {
         let process = self.processes.get(&id);
         let stage = process.and_then(|process| Some((process.stage()?.1, process.ticket)));
-        stage.map_or(Basis::Nothing, |(pr, ticket)| Basis::Word(pr.site, ticket))
+        stage.map_or(ValidityBasis::Nothing, |(pr, ticket)| {
+            ValidityBasis::Delegation(pr.site, ticket)
+        })
     }
 
     pub(super) fn views(&self) -> Vec<ClaimView> {
         let view = |process: &Process| ClaimView {
             ticket: process.ticket,
             inside: process.is_inside(),
-            held_up: !process.is_inside() && process.haste == Haste::HeldUp,
+            held_up: !process.is_inside() && process.no_wait == NoWait::HeldUp,
             missing: process.hosts().collect(),
         };
         self.processes.values().map(view).collect()
@@ -206,11 +180,13 @@ impl Processes {
 }
 
 impl Process {
-    /// The group it is a member of, and the stage.
+    /// The group and the stage it is a member of.
     fn stage(&self) -> Option<(&Group, Ticket)> {
         match &self.state {
-            State::Inside(group, pr) | State::Stopping(group, pr) => Some((group, *pr)),
-            State::Waiting(_) => None,
+            ProcessState::Inside(group, pr) | ProcessState::Stopping(group, pr) => {
+                Some((group, *pr))
+            }
+            ProcessState::Waiting(_) => None,
         }
     }
 
@@ -219,35 +195,35 @@ impl Process {
     }
 
     fn waits_for(&self, group: &Group, host: SiteId) -> bool {
-        matches!(&self.state, State::Waiting(hosts) if hosts.get(group) == Some(&Some(host)))
+        matches!(&self.state, ProcessState::Waiting(hosts) if hosts.get(group) == Some(&Some(host)))
     }
 
-    /// The hosts that were asked and have not answered.
+    /// The hosts asked that have not answered.
     fn hosts(&self) -> impl Iterator<Item = SiteId> + '_ {
         let hosts = match &self.state {
-            State::Waiting(hosts) => Some(hosts.values()),
-            State::Inside(..) | State::Stopping(..) => None,
+            ProcessState::Waiting(hosts) => Some(hosts.values()),
+            ProcessState::Inside(..) | ProcessState::Stopping(..) => None,
         };
         hosts.into_iter().flatten().filter_map(|&host| host)
     }
 
-    /// Asks a host for every group that has none.
-    fn ask(&mut self, site: &Shared, out: &mut Out<RoleLock>) {
-        let State::Waiting(hosts) = &mut self.state else { return };
+    /// Sends Req-Process for every group without a host.
+    pub(super) fn ask_hosts(&mut self, site: &Shared, out: &mut Out<RoleLock>) {
+        let ProcessState::Waiting(hosts) = &mut self.state else { return };
         for (group, asked) in hosts.iter_mut().filter(|(_, asked)| asked.is_none()) {
             *asked = host_of(group, site);
             if let Some(host) = *asked {
                 let (ticket, time) = (self.ticket, self.claim.time);
                 let (group, role) = (group.clone(), self.claim.groups[group]);
-                let hasty = self.haste.wants_to_know();
-                out.send(host, Message::ReqProcess { ticket, group, role, time, hasty });
+                let no_wait = self.no_wait.is_on();
+                out.send(host, Message::ReqProcess { ticket, group, role, time, no_wait });
             }
         }
     }
 
-    /// Tells all that were asked to forget it, but for the host of `except`.
+    /// Sends Rel-Process to all hosts asked, except that of one group.
     fn withdraw(&self, except: Option<&Group>, out: &mut Out<RoleLock>) {
-        let State::Waiting(hosts) = &self.state else { return };
+        let ProcessState::Waiting(hosts) = &self.state else { return };
         for (group, host) in hosts.iter().filter(|(group, _)| Some(*group) != except) {
             if let Some(host) = *host {
                 let (ticket, group) = (self.ticket, group.clone());

@@ -1,114 +1,101 @@
-//! A group's stage: competes for the locks of a quorum, and admits members while it has them.
+//! A group's stage: competes for the locks of a quorum, and admits members while it holds them.
 //!
-//! Cenci & Ardenghi 2012, section 5, the player group. INACTIVE is a group without a stage, and
-//! EXIT a step (A9).
+//! Cenci & Ardenghi 2012, section 5, the player group. A group without a stage is INACTIVE; EXIT is
+//! a step, not a state (A9). `loans.rs` has the exchange with arbiters, `requests.rs` the time
+//! accounting.
 
 use std::time::Duration;
 
 use litemap::LiteMap;
-use quorate_quorum::{SiteId, SiteSet};
+use quorate_quorum::SiteId;
 
-use super::member::{Admitted, Request, Requests};
+use super::loans::Loan;
+use super::requests::{Admitted, Request, Requests};
 use super::{Message, Options, Overrun, RoleLock, Timer};
 use crate::group::Group;
-use crate::{ClaimId, Effect, Fence, Fences, GrantNo, Out, Shared, Tick, Ticket};
+use crate::{ClaimId, Effect, Fence, Out, Shared, Tick, Ticket};
 
 /// A stage of a group, at the site that hosts it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Stage {
     options: Options,
     pub(super) group: Group,
-    /// Its identity and priority; a new one for every stage.
+    /// Identity and priority of the stage, new for every stage; the paper's *priori*.
     pub(super) pr: Ticket,
-    /// Those who are members, or are to be in this stage.
+    /// The members of this stage and its pending requests; the paper's LP.
     pub(super) lp: Requests,
-    /// Those who wait for the next stage.
+    /// The requests that wait for the next stage; the paper's LW.
     pub(super) lw: Requests,
     /// All arbiters that were asked.
     pub(super) loans: LiteMap<SiteId, Loan>,
-    /// Whether the arbiters that were asked are not just one quorum.
+    /// Whether the arbiters asked differ from one quorum.
     pub(super) repaired: bool,
-    pub(super) state: State,
+    pub(super) state: StageState,
 }
 
-/// What a stage does; the paper's *state*.
+/// The state of a stage; the paper's *state*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum State {
+pub(super) enum StageState {
     /// It waits for the locks of a quorum.
     Active,
-    /// It has them, and admits members.
+    /// It holds them, and admits members.
     Cs(Cs),
 }
 
-/// A stage that admits members.
+/// A stage in the critical section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cs {
-    /// When it began; the note's *t0*.
+    /// When it entered: the time at which the last lock arrived.
     pub(super) since: Tick,
-    /// When it is to end; the note's D.
+    /// When it is planned to end: *gtpo* after it entered, unless it was extended.
     pub(super) deadline: Tick,
-    /// Its fence, that of its shared members.
+    /// Its fence, which its shared members use.
     pub(super) fence: Fence,
-    /// The last fence it has used: each exclusive member takes the next one.
+    /// The last fence used: each exclusive member takes the next one.
     pub(super) last: Fence,
 }
 
-/// One arbiter's lock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Loan {
-    /// The loan in hand; the note's *have*.
-    pub(super) have: Option<GrantNo>,
-    /// The last loan that was given back.
-    pub(super) yielded: GrantNo,
-    /// The fences that may be used with it.
-    pub(super) fences: Fences,
-    /// The ceiling that was asked of the arbiter.
-    pub(super) raising: Fence,
-    /// Whether another stage is known to wait there.
-    pub(super) contended: bool,
-}
-
 impl Stage {
-    /// A stage that is about to begin.
-    pub(super) fn of(group: Group, site: SiteId, options: Options) -> Self {
+    /// A stage before [`begin`](Self::begin).
+    pub(super) fn new(group: Group, site: SiteId, options: Options) -> Self {
         let pr = Ticket { time: 0, site, claim: ClaimId(0) };
         let (lp, lw, loans) = (Requests::default(), Requests::default(), LiteMap::new());
-        Self { options, group, pr, lp, lw, loans, repaired: false, state: State::Active }
+        Self { options, group, pr, lp, lw, loans, repaired: false, state: StageState::Active }
     }
 
-    /// Begins a stage: it competes with a *pr* of its own, behind all that the site has heard of
-    /// (A3, A10). Callers' claims count from 1, so claim 0 is the host's.
+    /// Begins a stage: sends Req-Group to a quorum, with a new priority behind all requests the
+    /// site knows of (A3, A10). Callers' claims count from 1; claim 0 is the host's.
     pub(super) fn begin(&mut self, site: &mut Shared, out: &mut Out<RoleLock>) {
         self.pr.time = site.clock.advance();
-        self.fill();
-        self.state = State::Active;
+        self.enlist_waiting();
+        self.state = StageState::Active;
         let quorum = site.quorum();
         self.repaired = quorum.is_none();
         self.loans.clear();
         for arbiter in quorum.unwrap_or_else(|| site.reachable()).iter() {
-            self.ask(arbiter, out);
+            self.send_req_group(arbiter, out);
         }
     }
 
-    /// Takes those who wait into the stage, as far as its length is not capped (A20).
-    fn fill(&mut self) {
+    /// Takes the waiting requests into the stage, as far as the cap on its length allows (A20).
+    fn enlist_waiting(&mut self) {
         for request in std::mem::take(&mut self.lw).0 {
             self.enlist(request);
         }
-        assert!(!self.lp.is_empty(), "a stage begins for somebody");
+        assert!(!self.lp.is_empty(), "a stage begins with a request");
     }
 
-    /// Puts a request where it belongs while the stage competes.
+    /// Adds a request to LP while the stage competes, or to LW if it would exceed the cap.
     fn enlist(&mut self, request: Request) {
         self.lp.0.push(request);
-        let long = |cap: Duration| self.lp.0.len() > 1 && self.lp.gtpo() > cap;
-        if self.options.cap.is_some_and(long) {
+        let exceeds = |cap: Duration| self.lp.0.len() > 1 && self.lp.gtpo() > cap;
+        if self.options.cap.is_some_and(exceeds) {
             self.lp.0.pop();
             self.lw.0.push(request);
         }
     }
 
-    /// Req-Process of a stage that is under way.
+    /// Section 5, Req-Process: adds a request to a stage that has begun.
     pub(super) fn on_req_process(
         &mut self,
         site: &Shared,
@@ -118,12 +105,12 @@ impl Stage {
     ) {
         if let Some(&known) = self.lp.get(request.ticket).or(self.lw.get(request.ticket)) {
             match known.admitted {
-                Some(admitted) => self.reply(now, known.ticket, admitted.fence, out),
+                Some(admitted) => self.send_rep_process(now, known.ticket, admitted.fence, out),
                 None => out.ignore("the request is known already"),
             }
             return;
         }
-        if self.state == State::Active {
+        if self.state == StageState::Active {
             self.enlist(request);
         } else if self.accepts(now, &request) {
             self.lp.0.push(request);
@@ -133,22 +120,22 @@ impl Stage {
         }
     }
 
-    /// The acceptance test: whether a request that comes now ends before the stage is to end (A15).
-    /// With `extend`, a stage that nobody else waits for gets longer instead (A12).
+    /// Section 5, test (2): whether a request that arrives now can end by the deadline (A15). With
+    /// `extend`, an uncontended stage moves its deadline instead (A12).
     fn accepts(&mut self, now: Tick, request: &Request) -> bool {
-        let State::Cs(cs) = &mut self.state else { return false };
+        let StageState::Cs(cs) = &mut self.state else { return false };
         let end = self.lp.end_of(now, request.role, request.cost);
         let contended = self.loans.values().any(|loan| loan.contended);
-        let most = self.options.cap.map_or(Tick(u64::MAX), |cap| cs.since + cap);
-        if self.options.extend && !contended && end <= most {
+        let latest = self.options.cap.map_or(Tick(u64::MAX), |cap| cs.since + cap);
+        if self.options.extend && !contended && end <= latest {
             cs.deadline = cs.deadline.max(end);
         }
         end <= cs.deadline
     }
 
-    /// Rel-Process: those for whom `which` is true leave, or do not wait any longer; false if there
-    /// was none.
-    pub(super) fn drop_requests(
+    /// Section 5, Rel-Process: removes the members that leave and the requests that were given up;
+    /// false if there was none.
+    pub(super) fn remove_requests(
         &mut self,
         site: &Shared,
         now: Tick,
@@ -166,25 +153,25 @@ impl Stage {
         waited || left
     }
 
-    /// Enters the critical section if the locks in hand contain a quorum and all arbiters let us
-    /// use a fence above those before.
+    /// Section 5, Rec-Group with all locks: enters the critical section if the locks held contain a
+    /// quorum and allow a new fence.
     pub(super) fn try_to_enter(&mut self, site: &Shared, now: Tick, out: &mut Out<RoleLock>) {
-        if self.state != State::Active || !self.is_complete(site) {
+        if self.state != StageState::Active || !self.is_complete(site) {
             return;
         }
         let floors = self.loans.values().filter(|loan| loan.have.is_some());
         let fence = floors.map(|loan| loan.fences.floor).max().expect("a quorum has a member");
         if !self.may_use(fence) {
-            return self.raise(fence.plus(site.fence_block()), out);
+            return self.send_raise(fence.plus(site.fence_block()), out);
         }
         let deadline = now + self.lp.gtpo();
-        self.state = State::Cs(Cs { since: now, deadline, fence, last: fence });
+        self.state = StageState::Cs(Cs { since: now, deadline, fence, last: fence });
         self.admit(site, now, out);
     }
 
-    /// Admits every shared request, and an exclusive one if there is none (A6, A7).
+    /// Admits every shared request, and an exclusive one if no exclusive member is inside (A6, A7).
     pub(super) fn admit(&mut self, site: &Shared, now: Tick, out: &mut Out<RoleLock>) {
-        let State::Cs(cs) = self.state else { return };
+        let StageState::Cs(cs) = self.state else { return };
         for place in 0..self.lp.0.len() {
             let request = &self.lp.0[place];
             if !request.is_exclusive() && request.admitted.is_none() {
@@ -197,19 +184,19 @@ impl Stage {
         let Some(place) = self.lp.oldest_pending() else { return };
         let first = cs.last == cs.fence;
         if !first && now + self.lp.0[place].cost > cs.deadline {
-            return self.postpone();
+            return self.postpone_pending();
         }
         let fence = cs.last.next();
         if !self.may_use(fence) {
-            return self.raise(fence.plus(site.fence_block()), out);
+            return self.send_raise(fence.plus(site.fence_block()), out);
         }
-        self.state = State::Cs(Cs { last: fence, ..cs });
+        self.state = StageState::Cs(Cs { last: fence, ..cs });
         self.admit_at(place, now, fence, out);
     }
 
-    /// Somebody has stayed for longer than it said: no exclusive request that is left would end in
-    /// time, so all go before those who wait for the next stage.
-    pub(super) fn postpone(&mut self) {
+    /// Moves the pending exclusive requests to the front of the next stage. Needed when a member
+    /// has overstayed, so that none of them could end by the deadline.
+    pub(super) fn postpone_pending(&mut self) {
         let mut next = self.lp.take_pending();
         next.append(&mut self.lw.0);
         self.lw.0 = next;
@@ -222,17 +209,17 @@ impl Stage {
         assert!(request.admitted.is_none(), "a request is admitted once");
         request.admitted = Some(Admitted { at: now, fence });
         let (ticket, cost) = (request.ticket, request.cost);
-        self.reply(now, ticket, fence, out);
+        self.send_rep_process(now, ticket, fence, out);
         if self.options.overrun == Overrun::Revoke {
             let timer = Timer { pr: self.pr, ticket };
             out.push(Effect::Arm(timer, cost.saturating_add(self.options.grace)));
         }
     }
 
-    /// A member has stayed for longer than it said: it is told to leave, and stays a member until
-    /// it has. Nobody new is admitted meanwhile, because the stage is past its end.
+    /// Sends Revoke to a member that has exceeded its declared time. It stays a member until it has
+    /// left. No new member is admitted meanwhile, because the deadline has passed.
     pub(super) fn on_overdue(&self, ticket: Ticket, out: &mut Out<RoleLock>) {
-        assert!(self.lp.get(ticket).is_some(), "who has left has no timer");
+        assert!(self.lp.get(ticket).is_some(), "a process that has left has no timer");
         let (group, pr) = (self.group.clone(), self.pr);
         out.send(ticket.site, Message::Revoke { ticket, group, pr });
     }
@@ -243,56 +230,57 @@ impl Stage {
         }
     }
 
-    /// All members have stopped.
-    pub(super) fn forget_members(&mut self, out: &mut Out<RoleLock>) {
+    /// Removes all members; they have stopped.
+    pub(super) fn remove_members(&mut self, out: &mut Out<RoleLock>) {
         for request in std::mem::take(&mut self.lp).0 {
             self.disarm(&request, out);
         }
     }
 
-    pub(super) fn reply(&self, now: Tick, ticket: Ticket, fence: Fence, out: &mut Out<RoleLock>) {
-        let State::Cs(cs) = self.state else { unreachable!("only a stage inside has members") };
+    /// Sends Rep-Process to a member, with the time left until the deadline.
+    pub(super) fn send_rep_process(
+        &self,
+        now: Tick,
+        ticket: Ticket,
+        fence: Fence,
+        out: &mut Out<RoleLock>,
+    ) {
+        let StageState::Cs(cs) = self.state else { unreachable!("only a stage in Cs has members") };
         let (group, pr, stage_fence) = (self.group.clone(), self.pr, cs.fence);
         let left = Duration::from_nanos(cs.deadline.0.saturating_sub(now.0));
         let reply = Message::RepProcess { ticket, group, pr, fence, stage_fence, left };
         out.send(ticket.site, reply);
     }
 
-    /// Gives all locks back: the stage is over, or will not be.
-    pub(super) fn end(&self, out: &mut Out<RoleLock>) {
+    /// Sends Lib-Group to all arbiters asked: the stage is over or withdrawn.
+    pub(super) fn send_lib_group(&self, out: &mut Out<RoleLock>) {
         let floor = match self.state {
-            State::Active => None,
-            State::Cs(cs) => Some(cs.last.next()),
+            StageState::Active => None,
+            StageState::Cs(cs) => Some(cs.last.next()),
         };
         for &arbiter in self.loans.keys() {
             out.send(arbiter, Message::LibGroup { pr: self.pr, floor });
         }
     }
 
-    /// Tells those in a hurry that they have to wait, if they do.
-    pub(super) fn hold_up(&self, which: impl Fn(Ticket) -> bool, out: &mut Out<RoleLock>) {
+    /// Sends Wait to the waiting requests with `no_wait`.
+    pub(super) fn send_wait(&self, which: impl Fn(Ticket) -> bool, out: &mut Out<RoleLock>) {
         let waiting =
             self.lp.0.iter().chain(&self.lw.0).filter(|request| request.admitted.is_none());
-        for request in waiting.filter(|request| request.hasty && which(request.ticket)) {
+        for request in waiting.filter(|request| request.no_wait && which(request.ticket)) {
             let ticket = request.ticket;
             out.send(ticket.site, Message::Wait { ticket });
         }
     }
 
-    /// Those who are members.
+    /// The members.
     pub(super) fn members(&self) -> impl Iterator<Item = Ticket> + '_ {
         let admitted = self.lp.0.iter().filter(|request| request.admitted.is_some());
         admitted.map(|request| request.ticket)
     }
 
-    /// Those for whom it asks, or will.
+    /// All requests of this stage and the next.
     pub(super) fn requests(&self) -> impl Iterator<Item = Ticket> + '_ {
         self.lp.0.iter().chain(&self.lw.0).map(|request| request.ticket)
-    }
-
-    /// The arbiters whose lock is in hand.
-    pub(super) fn held(&self) -> SiteSet {
-        let held = self.loans.iter().filter(|(_, loan)| loan.have.is_some());
-        held.map(|(&arbiter, _)| arbiter).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What the sites say to each other.
+//! The messages between sites.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use super::{Epoch, Stamp, Token};
 use crate::Tick;
 use crate::group::{Group, Groups};
 
-/// The paper's messages, of which `prepare` and those below replace `gen_token`.
+/// The paper's messages; `prepare` to `withdraw` replace its `gen_token`.
 ///
-/// A request has a number, which its site never uses twice, and every message that speaks of it
-/// carries it (E11, E12). A deadline is a reading of its receiver's clock: whoever carries the
+/// A request has a number that its site never uses twice. Every message about a request carries
+/// it (E11, E12). A deadline is a reading of the receiver's clock: the session that carries the
 /// message translates it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Message {
-    /// To whom may have the token: let me in with any of these groups.
+    /// To the request set: asks for any of these groups.
     Request {
         /// The number of the request.
         sn: u64,
-        /// The groups that will do.
+        /// The groups, any of which may be granted.
         groups: Groups,
-        /// Whether it was sent before, and not answered for long.
+        /// Whether it was sent before, so that the holder should answer.
         again: bool,
     },
-    /// From the holder, to a site whose request was served long ago: I have the token (E5).
+    /// From the holder, in answer to a request that was served before: I hold the token (E5).
     Hint,
-    /// From the holder, to a request sent again: you are in the queue.
+    /// From the holder, in answer to a request that was sent again: it is in the queue.
     Alive {
         /// The number of the request.
         sn: u64,
@@ -36,106 +36,105 @@ pub enum Message {
     Token {
         /// The token.
         token: Token,
-        /// Until when it is valid, if leases limit it.
+        /// Its deadline, if there are leases.
         until: Option<Tick>,
     },
-    /// From a captain: come in.
-    Start(Pass),
-    /// From a captain, to a follower it has not heard of for long: are you still inside? To one
-    /// that never got its start, this is it.
-    IsComplete(Pass),
-    /// To a captain: still inside. Only where leases must be renewed.
+    /// From a captain: admits a follower.
+    Start(Admission),
+    /// From a captain: asks a follower whether it is still inside. Also repeats a lost start.
+    IsComplete(Admission),
+    /// To a captain: still inside. Sent only if there are leases.
     Busy {
         /// The number of the request.
         sn: u64,
         /// The epoch of its captain.
         epoch: Epoch,
     },
-    /// To a captain: I am not inside with this request, or not any more.
+    /// To a captain: not inside with this request, or not any more.
     Complete {
         /// The number of the request.
         sn: u64,
         /// The epoch of its captain.
         epoch: Epoch,
     },
-    /// To all: the token seems lost. Promise me the next epoch, or tell me that it is not.
+    /// To all: the token seems lost; asks for a promise of this epoch. Carries the request too.
     Prepare {
-        /// The epoch to be.
+        /// The epoch.
         epoch: Epoch,
-        /// The number of the request that waits.
+        /// The number of the pending request.
         sn: u64,
-        /// The groups that will do.
+        /// Its groups.
         groups: Groups,
     },
-    /// From a voter: nothing of a lower epoch counts for me any more.
+    /// From a voter: it will accept nothing of a lower epoch any more.
     Promise {
         /// The epoch that was asked for.
         epoch: Epoch,
         /// The number of the voter's last request.
         sn: u64,
-        /// The groups that will do, if it waits.
+        /// The groups of that request, if it is waiting.
         groups: Option<Groups>,
-        /// For how long it vouches for the token to be, if leases limit it.
+        /// The length of the voter's lease for the new token, if there are leases.
         lease: Option<Duration>,
     },
-    /// From a voter: no.
+    /// From a voter: refuses to promise an epoch.
     Nack {
         /// The epoch that was asked for.
         epoch: Epoch,
-        /// The highest that the voter has heard of.
+        /// The highest epoch that the voter knows of.
         seen: Epoch,
-        /// Why not.
+        /// Why it refuses.
         reason: Reason,
     },
-    /// To all: there is a token of this epoch. Whoever waits tells me.
+    /// To all: the sender has made the token of this epoch. Waiting sites send it their requests.
     NewEpoch {
         /// The epoch.
         epoch: Epoch,
     },
-    /// To all: this epoch will never be, or is no more.
+    /// To all: this epoch will never be made, or its token was dropped.
     Withdraw {
         /// The epoch.
         epoch: Epoch,
     },
-    /// To all: vouch for my token, for the length of a lease.
+    /// To all: asks voters to register for the sender's token, for the length of a lease.
     Register {
         /// The token's epoch.
         epoch: Epoch,
-        /// The how-manieth time this holder asks.
-        round: u32,
+        /// The ordinal of this renewal at the holder.
+        renewal: u32,
     },
-    /// From a voter: I do.
+    /// From a voter: it has registered.
     Registered {
         /// The token's epoch.
         epoch: Epoch,
-        /// The round that is answered.
-        round: u32,
-        /// For how long.
+        /// The renewal that is answered.
+        renewal: u32,
+        /// The length of the voter's lease.
         lease: Duration,
     },
 }
 
-/// What lets a follower in.
+/// The admission of a follower to an occupancy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Pass {
-    /// The number of the request that is let in.
+pub struct Admission {
+    /// The number of the admitted request.
     pub sn: u64,
-    /// The group of the session.
+    /// The group of the occupancy.
     pub group: Group,
-    /// The session.
+    /// The token's epoch and the occupancy's round.
     pub stamp: Stamp,
-    /// Until when the captain vouches for it, if leases limit it.
+    /// The follower's deadline, if there are leases.
     pub until: Option<Tick>,
 }
 
-/// Why a voter does not promise an epoch.
+/// Why a voter refuses to promise an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reason {
-    /// It has the token.
+    /// It holds the token.
     Holder,
-    /// It vouches for another token, or may have before it restarted.
+    /// Its voter lease for another token runs, or may have been running before a restart.
     Leased,
-    /// It has promised a higher one, or hopes for one itself.
+    /// It has promised or is attempting an epoch that is not lower.
     Higher,
 }
 
@@ -161,23 +160,23 @@ impl Message {
         }
     }
 
-    /// Whether it is of a kind that carries a deadline.
+    /// Whether a message of this kind carries a deadline.
     pub fn is_timed(&self) -> bool {
         matches!(self, Message::Token { .. } | Message::Start(_) | Message::IsComplete(_))
     }
 
-    /// The deadline it carries; `None` if it is of a kind that has none. What is inside is `None`
-    /// where no lease limits what it says.
+    /// The deadline field; `None` if this kind of message has none. The field itself is `None`
+    /// without leases.
     pub fn deadline_mut(&mut self) -> Option<&mut Option<Tick>> {
         match self {
             Message::Token { until, .. }
-            | Message::Start(Pass { until, .. })
-            | Message::IsComplete(Pass { until, .. }) => Some(until),
+            | Message::Start(Admission { until, .. })
+            | Message::IsComplete(Admission { until, .. }) => Some(until),
             _ => None,
         }
     }
 
-    /// About how many bytes its groups and its queue take.
+    /// The approximate size of its groups and its queue, in bytes.
     pub fn bytes(&self) -> usize {
         let of_groups = |groups: &Groups| groups.iter().map(|group| group.name().len() + 8).sum();
         match self {
@@ -189,14 +188,16 @@ impl Message {
                 let queue = entries.map(|one| one.group.name().len() + 8 + 16 * one.waiting.len());
                 queue.sum::<usize>() + 16 * token.served.len()
             }
-            Message::Start(pass) | Message::IsComplete(pass) => pass.group.name().len(),
+            Message::Start(admission) | Message::IsComplete(admission) => {
+                admission.group.name().len()
+            }
             _ => 0,
         }
     }
 
-    /// Whether it travels in its sender's session at the receiver; answers, and what a holder
-    /// says, travel in the receiver's session at the sender.
-    pub fn is_asked(&self) -> bool {
+    /// Whether it travels in the sender's session at the receiver. Answers, and what a holder
+    /// sends, travel in the receiver's session at the sender.
+    pub fn uses_senders_session(&self) -> bool {
         matches!(
             self,
             Message::Request { .. }
@@ -219,9 +220,9 @@ impl fmt::Display for Message {
                 write!(f, " #{sn} for {groups}{}", if *again { ", again" } else { "" })
             }
             Message::Token { token, .. } => write!(f, " {token}"),
-            Message::Start(Pass { sn, group, stamp, .. })
-            | Message::IsComplete(Pass { sn, group, stamp, .. }) => {
-                write!(f, " #{sn} with {group}, session {stamp}")
+            Message::Start(Admission { sn, group, stamp, .. })
+            | Message::IsComplete(Admission { sn, group, stamp, .. }) => {
+                write!(f, " #{sn} with {group}, round {stamp}")
             }
             Message::Alive { sn } => write!(f, " #{sn}"),
             Message::Busy { sn, epoch } | Message::Complete { sn, epoch } => {
@@ -243,8 +244,8 @@ impl fmt::Display for Message {
                 write!(f, " {epoch}: {why}")
             }
             Message::NewEpoch { epoch } | Message::Withdraw { epoch } => write!(f, " {epoch}"),
-            Message::Register { epoch, round } | Message::Registered { epoch, round, .. } => {
-                write!(f, " {epoch}, round {round}")
+            Message::Register { epoch, renewal } | Message::Registered { epoch, renewal, .. } => {
+                write!(f, " {epoch}, round {renewal}")
             }
         }
     }

@@ -1,78 +1,75 @@
-//! Groups by a token: `DRS_GME` of Swaroop & Singh 2008, extended to sets of groups.
+//! Group locks by a token: `DRS_GME` of Swaroop & Singh 2008, extended to sets of groups.
 //!
-//! There is one token. Who has it opens *sessions*, each of one group: it is the *captain*, and
-//! lets others join as *followers*. The token carries the queue of those who wait, an entry for
-//! each group, and when captain and followers have left it goes to the first of the first entry.
-//! Nobody broadcasts: a request goes to those who may have the token, the *request set*.
+//! There is one token. Its holder starts *occupancies*, each of one group: it is the *captain*, and
+//! admits others as *followers*. The token carries the queue of waiters, with one entry per group.
+//! When captain and followers have left, it passes to the first waiter of the first entry. There is
+//! no broadcast: a request goes to the sites that may hold the token, the *request set*.
 //!
-//! A token that is lost is replaced by one of a higher *epoch*, which a quorum must promise. The
-//! printed regeneration cannot do that; `docs/protocols/token.md` lists what else is wrong or
-//! missing in the paper as E1 to E24, and code cites it by these numbers.
+//! A lost token is replaced by one of a higher *epoch*, which a quorum must promise.
+//!
+//! | events of the paper | file |
+//! |---|---|
+//! | 1, 3, 4, 7, 10: local request, start, leaving, T1, `is_complete` | `requester.rs` |
+//! | 2, 5, 6, 9: request, complete, token, T2 | `holder.rs` |
+//! | 8: `gen_token`, which epochs replace | `regeneration.rs` |
+//! | none: leases; restarts and sessions that end | `lease.rs`, `repair.rs` |
+//!
+//! `docs/protocols/token.md` lists the errors of the paper as E1 to E24 and what it leaves open as
+//! O1 to O18; comments cite these numbers.
 
-mod asking;
 mod durable;
-#[cfg(feature = "mutations")]
-pub mod errata;
-mod holding;
+mod holder;
 mod lease;
 mod message;
+#[cfg(feature = "mutations")]
+pub mod mutations;
 mod options;
 mod queue;
+mod regeneration;
+mod repair;
+mod requester;
 mod state;
-mod voting;
-
-use std::fmt;
 
 use quorate_quorum::{SiteId, SiteSet};
 
-use self::state::Vote;
+use self::state::{Request, Vote};
 use crate::group::Claim;
 use crate::{
-    Basis, ClaimId, ClaimView, Effect, Input, Out, Protocol, Record, Shared, Tick, Ticket, View,
-    Violation,
+    ClaimId, ClaimView, Effect, Input, Out, Protocol, Record, Shared, Tick, Ticket, ValidityBasis,
+    View, Violation,
 };
 
 pub use self::durable::Durable;
 pub use self::lease::Leased;
-pub use self::message::{Message, Pass, Reason};
+pub use self::message::{Admission, Message, Reason};
 pub use self::options::Options;
-pub use self::queue::{Entry, Queue, Token, Waiting};
+pub use self::queue::{Entry, Queue, Token, Waiter};
+pub use self::regeneration::Regeneration;
 pub use self::state::{Grant, State, TokenLock, Via};
-pub use self::voting::Regeneration;
 pub use quorate_session::{Epoch, Stamp};
 
-/// Deadlines of a token lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Timers of a token lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Timer {
-    /// A request waits for too long: it or the token may be lost.
+    /// A request has waited too long: it or the token may be lost.
     T1,
-    /// Followers have been silent for long.
+    /// A follower has been inside for long: its captain asks.
     T2,
-    /// Those who vouch for the token should be asked again.
+    /// The token's lease is due for renewal.
     Renew,
-    /// Nobody vouches any more for the token here, or for who is inside.
+    /// The lease of the token, or the deadline of a follower, is over.
     Lapse,
 }
 
-impl fmt::Display for Timer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Timer::T1 => "t1",
-            Timer::T2 => "t2",
-            Timer::Renew => "renew",
-            Timer::Lapse => "lapse",
-        })
-    }
-}
-
 /// What a transition works with besides the state of the lock.
-struct Desk<'a> {
+struct StepContext<'a> {
     site: &'a mut Shared,
     now: Tick,
     out: &'a mut Out<TokenLock>,
 }
 
-impl Desk<'_> {
+impl StepContext<'_> {
     fn me(&self) -> SiteId {
         self.site.site()
     }
@@ -83,11 +80,14 @@ impl Desk<'_> {
         others
     }
 
-    /// Sends, if there is a session to carry it. What is not sent is like what is lost: timers
-    /// find out.
+    /// Sends a message if a session can carry it. Otherwise it is lost, as far as the protocol is
+    /// concerned.
     fn send(&mut self, to: SiteId, message: Message) {
-        let asked = message.is_asked();
-        let session = if asked { self.site.session_at(to) } else { self.site.session_of(to) };
+        let session = if message.uses_senders_session() {
+            self.site.session_at(to)
+        } else {
+            self.site.session_of(to)
+        };
         if session.is_some() {
             self.out.send(to, message);
         }
@@ -109,11 +109,11 @@ impl Desk<'_> {
 }
 
 impl TokenLock {
-    /// Whether an input is one that a correct site or caller may give.
+    /// Rejects inputs that a correct site or caller never gives.
     fn check(&self, input: &Input<Self>) -> Result<(), Violation> {
-        let waits = |id: ClaimId| self.want.as_ref().is_some_and(|want| want.id == id);
+        let waits = |id: ClaimId| self.pending.as_ref().is_some_and(|pending| pending.id == id);
         let inside = |id: ClaimId| self.inside.as_ref().is_some_and(|inside| inside.id == id);
-        let busy = self.want.is_some() || self.inside.is_some();
+        let busy = self.pending.is_some() || self.inside.is_some();
         match input {
             Input::Acquire(_, claim) if claim.groups.is_empty() => Err(Violation::NoGroups),
             Input::Acquire(..) if busy => Err(Violation::Busy),
@@ -128,55 +128,57 @@ impl TokenLock {
         }
     }
 
-    fn handle(&mut self, desk: &mut Desk<'_>, input: Input<Self>) {
+    fn handle(&mut self, context: &mut StepContext<'_>, input: Input<Self>) {
         match input {
-            Input::Acquire(id, claim) => self.acquire(desk, id, claim),
-            Input::Release(_) => self.release(desk),
-            Input::Abandon(_) => self.abandon(desk),
-            Input::Deliver(from, message) => self.deliver(desk, from, message),
-            Input::Expire(Timer::T1) => self.on_t1(desk),
-            Input::Expire(Timer::T2) => self.on_t2(desk),
-            Input::Expire(Timer::Renew) => self.renew(desk),
-            Input::Lost(peer) => self.on_lost(desk, peer),
-            Input::Open(peer, _) => self.on_open(desk, peer),
-            Input::Closed(client) => self.on_closed(desk, client),
-            Input::Cleared if self.state() == State::R => self.ask_or_prepare(desk),
-            // What lapses is over already when this is read; else it was renewed meanwhile.
+            Input::Acquire(id, claim) => self.acquire(context, id, claim),
+            Input::Release(_) => self.release(context),
+            Input::Abandon(_) => self.abandon(context),
+            Input::Deliver(from, message) => self.deliver(context, from, message),
+            Input::Expire(Timer::T1) => self.on_t1(context),
+            Input::Expire(Timer::T2) => self.on_t2(context),
+            Input::Expire(Timer::Renew) => self.renew_lease(context),
+            Input::Lost(peer) => self.on_lost(context, peer),
+            Input::Open(peer, _) => self.on_open(context, peer),
+            Input::Closed(client) => self.on_closed(context, client),
+            Input::Cleared if self.state() == State::R => self.request_or_prepare(context),
+            // `end_expired_lease` has handled it already, unless the lease was renewed meanwhile.
             Input::Expire(Timer::Lapse)
             | Input::Turn(_)
             | Input::Silent(_)
             | Input::Opened(..)
-            | Input::Assured(_)
+            | Input::DelegationValid(_)
             | Input::Cleared => {}
         }
     }
 
-    fn deliver(&mut self, desk: &mut Desk<'_>, from: SiteId, message: Message) {
+    fn deliver(&mut self, context: &mut StepContext<'_>, from: SiteId, message: Message) {
         match message {
             Message::Request { sn, groups, again } => {
-                self.on_request(desk, from, (sn, &groups), again);
+                self.on_request(context, from, &Request { sn, groups }, again);
             }
-            Message::Hint => self.on_hint(desk, from),
-            Message::Alive { sn } => self.on_alive(desk, sn),
-            Message::Token { token, until } => self.on_token(desk, from, token, until),
-            Message::Start(pass) => self.on_start(desk, from, pass),
-            Message::IsComplete(pass) => self.on_is_complete(desk, from, pass),
-            Message::Busy { sn, epoch } => self.on_busy(desk, from, sn, epoch),
-            Message::Complete { sn, epoch } => self.on_complete(desk, from, sn, epoch),
+            Message::Hint => self.on_hint(context, from),
+            Message::Alive { sn } => self.on_alive(context, sn),
+            Message::Token { token, until } => self.on_token(context, from, token, until),
+            Message::Start(admission) => self.on_start(context, from, admission),
+            Message::IsComplete(admission) => self.on_is_complete(context, from, admission),
+            Message::Busy { sn, epoch } => self.on_busy(context, from, sn, epoch),
+            Message::Complete { sn, epoch } => self.on_complete(context, from, sn, epoch),
             Message::Prepare { epoch, sn, groups } => {
-                self.on_prepare(desk, from, epoch, (sn, &groups));
+                self.on_prepare(context, from, epoch, &Request { sn, groups });
             }
             Message::Promise { epoch, sn, groups, lease } => {
-                self.on_promise(desk, from, epoch, Vote { sn, groups, lease });
+                self.on_promise(context, from, epoch, Vote { sn, groups, lease });
             }
             Message::Nack { epoch, seen, reason } => {
-                self.on_nack(desk, from, epoch, (seen, reason));
+                self.on_nack(context, from, epoch, seen, reason);
             }
-            Message::NewEpoch { epoch } => self.on_new_epoch(desk, from, epoch),
-            Message::Withdraw { epoch } => self.on_withdraw(desk, epoch),
-            Message::Register { epoch, round } => self.on_register(desk, from, epoch, round),
-            Message::Registered { epoch, round, lease } => {
-                self.on_registered(desk, from, epoch, (round, lease));
+            Message::NewEpoch { epoch } => self.on_new_epoch(context, from, epoch),
+            Message::Withdraw { epoch } => self.on_withdraw(context, epoch),
+            Message::Register { epoch, renewal } => {
+                self.on_register(context, from, epoch, renewal);
+            }
+            Message::Registered { epoch, renewal, lease } => {
+                self.on_registered(context, from, epoch, renewal, lease);
             }
         }
     }
@@ -188,7 +190,7 @@ impl Protocol for TokenLock {
     type Grant = Grant;
     type Timer = Timer;
 
-    /// What changed of what must survive a restart goes to disk before anything leaves the site.
+    /// Handles one input. If the durable state has changed it is persisted before anything is sent.
     fn step(
         &mut self,
         site: &mut Shared,
@@ -199,14 +201,14 @@ impl Protocol for TokenLock {
         self.check(&input)?;
         let before = self.durable.clone();
         let mut effects = Out::new();
-        let mut desk = Desk { site, now, out: &mut effects };
-        self.wake(&mut desk);
-        self.lapse_if_due(&mut desk);
+        let mut context = StepContext { site, now, out: &mut effects };
+        self.on_first_step(&mut context);
+        self.end_expired_lease(&mut context);
         if let Input::Release(_) = input {
-            // Who leaves need not be told that it has just lost.
-            desk.out.retain(|effect| !matches!(effect, Effect::Lose(..)));
+            // The caller is leaving: it need not learn that its grant has just lapsed (O14).
+            context.out.retain(|effect| !matches!(effect, Effect::Lose(..)));
         }
-        self.handle(&mut desk, input);
+        self.handle(&mut context, input);
         if self.durable != before {
             out.persist(Record::Token(self.durable.clone()));
         }
@@ -217,15 +219,15 @@ impl Protocol for TokenLock {
         Ok(())
     }
 
-    fn rests_on(&self, claim: ClaimId) -> Basis {
+    fn validity_basis(&self, claim: ClaimId) -> ValidityBasis {
         match &self.inside {
-            Some(inside) if inside.id == claim => self.basis(inside),
-            _ => Basis::Nothing,
+            Some(inside) if inside.id == claim => self.validity_basis(inside),
+            _ => ValidityBasis::Nothing,
         }
     }
 
     fn view(&self) -> View {
-        // A request is known to other sites by its number alone.
+        // Other sites know a request by its number only.
         let ticket = |site, sn| Ticket { time: sn, site, claim: ClaimId(0) };
         let inside = self.inside.iter().map(|inside| ClaimView {
             ticket: ticket(self.me, inside.sn),
@@ -233,10 +235,10 @@ impl Protocol for TokenLock {
             held_up: false,
             missing: vec![],
         });
-        let waiting = self.want.iter().map(|want| ClaimView {
-            ticket: ticket(self.me, want.sn),
+        let waiting = self.pending.iter().map(|pending| ClaimView {
+            ticket: ticket(self.me, pending.sn),
             inside: false,
-            held_up: self.held.is_some() || want.held_up,
+            held_up: self.held.is_some() || pending.held_up,
             missing: self.missing(),
         });
         let own = self.inside.iter().map(|inside| ticket(self.me, inside.sn));
@@ -256,15 +258,16 @@ impl Protocol for TokenLock {
         self.held.as_ref().is_some_and(|held| !held.token.queue.is_empty())
     }
 
-    /// An idle holder is vacant, but must not be forgotten: the token would be lost with it.
+    /// An idle holder is vacant, but it must be kept until [`Leased::kept_until`]: the token would
+    /// be lost with it.
     fn is_vacant(&self) -> bool {
         let idle = self
             .held
             .as_ref()
             .is_none_or(|held| held.followers.is_empty() && held.token.queue.is_empty());
-        self.want.is_none() && self.inside.is_none() && self.attempt.is_none() && idle
+        self.pending.is_none() && self.inside.is_none() && self.attempt.is_none() && idle
     }
 
-    /// Epochs, promises and numbers of requests are on disk.
+    /// Nothing to do: epochs, promises and request numbers are on disk.
     fn retire(&self, _: &mut Shared) {}
 }

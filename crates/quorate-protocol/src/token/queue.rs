@@ -1,4 +1,4 @@
-//! The token: whose turn it is, and what has been served.
+//! The token and its queue.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,41 +9,41 @@ use serde::{Deserialize, Serialize};
 use super::{Epoch, Stamp};
 use crate::group::{Group, Groups};
 
-/// The token: who has it may open sessions.
+/// The token. Its holder may start occupancies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Token {
-    /// Its epoch, and the last session that was opened or declined with it.
+    /// Its epoch and its round, which grows when an occupancy starts or the token is declined.
     pub stamp: Stamp,
-    /// Those who wait.
+    /// The waiting requests.
     pub queue: Queue,
-    /// The highest request of each site that was let in or is known to be void (*ln*).
+    /// For each site, the highest request number that was granted or is void (*ln*).
     pub served: BTreeMap<SiteId, u64>,
 }
 
 impl Token {
-    /// The first token of `epoch`, with which nothing has been done yet.
-    pub(super) fn new(epoch: Epoch, session: u64) -> Self {
-        let stamp = Stamp { epoch, session };
+    /// A token with an empty queue that has served nobody.
+    pub(super) fn new(epoch: Epoch, round: u64) -> Self {
+        let stamp = Stamp { epoch, round };
         Self { stamp, queue: Queue::default(), served: BTreeMap::new() }
     }
 
-    /// Whether a request was let in already, or is void.
+    /// Whether a request was granted already, or is void.
     pub(super) fn is_served(&self, site: SiteId, sn: u64) -> bool {
         sn <= self.served.get(&site).copied().unwrap_or(0)
     }
 
-    /// Marks a request and all of its site before it as served, and takes them out of the queue.
-    pub(super) fn serve(&mut self, site: SiteId, sn: u64) {
+    /// Marks a request and all earlier ones of its site as served, and removes them from the queue.
+    pub(super) fn mark_served(&mut self, site: SiteId, sn: u64) {
         let served = self.served.entry(site).or_insert(0);
         *served = sn.max(*served);
         let served = *served;
         self.queue.remove(|waiting| waiting.site == site && waiting.sn <= served);
     }
 
-    /// Queues a request, unless it or a later one of its site is queued or served (*qadd*).
-    pub(super) fn add(&mut self, site: SiteId, sn: u64, groups: &Groups) {
+    /// Queues a request, unless it or a later one of its site is queued or served.
+    pub(super) fn enqueue(&mut self, site: SiteId, sn: u64, groups: &Groups) {
         if !self.is_served(site, sn) {
-            self.queue.add(Waiting { site, sn }, groups);
+            self.queue.add(Waiter { site, sn }, groups);
         }
     }
 }
@@ -57,26 +57,26 @@ impl fmt::Display for Token {
 
 /// A request in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Waiting {
-    /// Who waits.
+pub struct Waiter {
+    /// Its site.
     pub site: SiteId,
-    /// The number of its request.
+    /// Its number.
     pub sn: u64,
 }
 
-/// Those who wait for one group.
+/// The requests that wait for one group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entry {
     /// The group.
     pub group: Group,
-    /// Who waits for it; the first of them would be captain.
-    pub waiting: Vec<Waiting>,
+    /// The requests, in order; the first becomes captain.
+    pub waiting: Vec<Waiter>,
 }
 
-/// Those who wait, one entry for each group, in the order in which the entries came to be.
+/// The queue: one entry per group, in the order in which the entries were created.
 ///
-/// A request that names several groups stands in the entry of each. All its places are one
-/// request: what ends one of them ends all.
+/// A request that names several groups is in the entry of each. Granting or replacing it removes
+/// it from all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Queue(Vec<Entry>);
 
@@ -86,23 +86,23 @@ impl Queue {
         self.0.is_empty()
     }
 
-    /// The entries, the next one first.
+    /// The entries; the first is served next.
     pub fn entries(&self) -> &[Entry] {
         &self.0
     }
 
-    /// Who is to be the next captain.
-    pub(super) fn front(&self) -> Option<Waiting> {
+    /// The next captain's request.
+    pub(super) fn front(&self) -> Option<Waiter> {
         self.0.first().map(|entry| entry.waiting[0])
     }
 
-    /// Takes out the first entry.
+    /// Removes and returns the first entry.
     pub(super) fn take_first(&mut self) -> Entry {
         self.0.remove(0)
     }
 
-    /// Those of whom one is the next captain: the first of every entry, and behind one that may
-    /// get in by another entry the next.
+    /// All sites that may become captain next (O11): in each entry, every waiter up to the first
+    /// that is in no other entry.
     pub(super) fn captains(&self) -> SiteSet {
         let stands = |entry: &Entry, site| entry.waiting.iter().any(|waiting| waiting.site == site);
         let places = |site| self.0.iter().filter(|entry| stands(entry, site)).count();
@@ -118,18 +118,18 @@ impl Queue {
         captains
     }
 
-    /// Takes out the requests of which `gone` is true; entries without any disappear.
-    pub(super) fn remove(&mut self, gone: impl Fn(&Waiting) -> bool) {
+    /// Removes the requests for which `gone` is true, and entries that become empty.
+    pub(super) fn remove(&mut self, gone: impl Fn(&Waiter) -> bool) {
         for entry in &mut self.0 {
             entry.waiting.retain(|waiting| !gone(waiting));
         }
         self.0.retain(|entry| !entry.waiting.is_empty());
     }
 
-    /// Queues a request for each of its groups. One of its site that it replaces keeps its places
-    /// in the entries of these.
-    fn add(&mut self, new: Waiting, groups: &Groups) {
-        let known = |waiting: &Waiting| waiting.site == new.site && waiting.sn >= new.sn;
+    /// Queues a request for each of its groups. In entries that it shares with the site's previous
+    /// request it takes that one's place.
+    fn add(&mut self, new: Waiter, groups: &Groups) {
+        let known = |waiting: &Waiter| waiting.site == new.site && waiting.sn >= new.sn;
         if self.0.iter().flat_map(|entry| &entry.waiting).any(known) {
             return;
         }

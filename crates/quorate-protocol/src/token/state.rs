@@ -1,4 +1,4 @@
-//! What a site knows, and the paper's six states read off it.
+//! The state of a site, from which the paper's six states are derived.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quorate_quorum::{SiteId, SiteSet};
 
-use super::lease::{self, Lease, Vouched};
+use super::lease::{self, TokenLease, VoterLease};
 use super::{Durable, Epoch, Options, Stamp, Token};
 use crate::group::{Group, Groups};
 use crate::{ClaimId, Fence, Tick};
@@ -19,44 +19,45 @@ pub struct TokenLock {
     pub(super) durable: Durable,
     /// The number of the last request.
     pub(super) sn: u64,
-    /// The request that waits.
-    pub(super) want: Option<Want>,
+    /// The request that is waiting.
+    pub(super) pending: Option<PendingClaim>,
     /// The request that is inside.
     pub(super) inside: Option<Inside>,
-    /// The token, and those who follow.
-    pub(super) held: Option<Held>,
-    /// Those who may have the token (*RS*): whom a request is sent to.
-    pub(super) ask: SiteSet,
-    /// The last request heard of each site. Who gets the token queues those it has heard (E4).
-    pub(super) heard: BTreeMap<SiteId, Heard>,
-    /// The new epoch that is hoped for.
+    /// The token and the followers, at its holder.
+    pub(super) held: Option<HeldToken>,
+    /// The sites that may hold the token (*RS*): requests are sent to them.
+    pub(super) request_set: SiteSet,
+    /// The last known request of each site. They are queued when the token arrives (E4).
+    pub(super) last_requests: BTreeMap<SiteId, Request>,
+    /// The running attempt to make a token.
     pub(super) attempt: Option<Attempt>,
-    /// The highest epoch heard of.
-    pub(super) seen: Epoch,
-    /// The last session in which the token was here: one that is no younger has been here already.
-    pub(super) last: Stamp,
-    /// How often in a row T1 has run out.
-    pub(super) tries: u32,
-    /// For which epoch this site vouches.
-    pub(super) vouched: Option<Vouched>,
-    /// Whether nothing has happened yet in this life, and whether it then began with care: what the
-    /// site did before a restart may still count.
-    pub(super) waking: bool,
-    pub(super) careful: bool,
-    /// Until when a site that has restarted keeps quiet.
-    pub(super) quiet_until: Option<Tick>,
+    /// The highest epoch that any message has named.
+    pub(super) seen_epoch: Epoch,
+    /// The stamp of the token when it was last here. One that is not newer has been here already.
+    pub(super) last_held: Stamp,
+    /// How often T1 has expired for the pending request.
+    pub(super) t1_expiries: u32,
+    /// The epoch that this site has registered for or promised, and until when.
+    pub(super) voter_lease: Option<VoterLease>,
+    /// Whether no step was taken since the start.
+    pub(super) before_first_step: bool,
+    /// Whether the quarantine of the whole site counts. Set by the first step; a mutant skips it.
+    pub(super) respects_quarantine: bool,
+    /// Until when promises and grants from before a restart may still be valid.
+    pub(super) quarantined_until: Option<Tick>,
 }
 
-/// A request that waits.
+/// A request that is waiting.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Want {
+pub(super) struct PendingClaim {
     pub(super) id: ClaimId,
     pub(super) sn: u64,
     pub(super) groups: Groups,
-    /// Whether it was sent again, and an answer is awaited.
-    pub(super) called: bool,
-    /// Whether its caller does not want to wait for anybody, and whether it would have to.
-    pub(super) hasty: bool,
+    /// Whether it was sent again and the answer is still due.
+    pub(super) resent: bool,
+    /// Whether its caller wants a denial instead of a place in the queue.
+    pub(super) no_wait: bool,
+    /// Whether it is a `no_wait` request that would have to wait.
     pub(super) held_up: bool,
 }
 
@@ -67,65 +68,66 @@ pub(super) struct Inside {
     pub(super) sn: u64,
     pub(super) stamp: Stamp,
     pub(super) via: Via,
-    /// Until when the captain vouches for it, if it follows one and leases limit it.
+    /// The deadline that its captain gave it, if it is a follower and there are leases.
     pub(super) until: Option<Tick>,
 }
 
 /// The token at its holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Held {
+pub(super) struct HeldToken {
     pub(super) token: Token,
-    /// The group of the session; `None` if none is open.
+    /// The group of the running occupancy, if there is one.
     pub(super) group: Option<Group>,
-    /// Who was let in and has not left (E8).
+    /// The sites that were admitted and have not left (E8).
     pub(super) followers: BTreeMap<SiteId, Follower>,
-    /// Who vouches for it, if leases limit it.
-    pub(super) lease: Option<Lease>,
+    /// Its lease, if there are leases.
+    pub(super) lease: Option<TokenLease>,
 }
 
-impl Held {
-    /// Whether nobody wants anything of a holder that is not inside itself.
+impl HeldToken {
+    /// Whether nobody follows and nobody waits.
     pub(super) fn is_idle(&self) -> bool {
         self.followers.is_empty() && self.token.queue.is_empty()
     }
 }
 
-/// Somebody who was let in.
+/// A follower, at its captain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Follower {
     pub(super) sn: u64,
-    /// Until when we vouch for it.
+    /// Its deadline, if there are leases.
     pub(super) until: Option<Tick>,
-    /// Whether it was heard of since it was last told until when.
-    pub(super) heard: bool,
+    /// Whether it has answered since its deadline was last extended.
+    pub(super) has_answered: bool,
 }
 
-/// The last request heard of a site.
+/// A request of another site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Heard {
+pub(super) struct Request {
     pub(super) sn: u64,
     pub(super) groups: Groups,
 }
 
-/// A new epoch that is hoped for.
+/// An attempt to make the token of a new epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Attempt {
     pub(super) epoch: Epoch,
-    /// Who has promised it.
+    /// The promises received.
     pub(super) votes: BTreeMap<SiteId, Vote>,
-    /// Who has not.
+    /// The sites that refused.
     pub(super) refused: SiteSet,
-    /// When it was asked for: leases count from then.
+    /// When prepare was sent: the token's lease runs from then (O2).
     pub(super) sent: Tick,
 }
 
 /// A promise of an epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Vote {
-    /// The voter's last request, and the groups that will do if it waits.
+    /// The number of the voter's last request.
     pub(super) sn: u64,
+    /// The groups of that request, if it is waiting.
     pub(super) groups: Option<Groups>,
-    /// For how long it vouches for the token, if leases limit it.
+    /// The length of the voter's lease, if there are leases.
     pub(super) lease: Option<Duration>,
 }
 
@@ -134,15 +136,15 @@ pub(super) struct Vote {
 pub enum State {
     /// Idle.
     N,
-    /// Waiting.
+    /// Waiter.
     R,
     /// Inside as captain.
     EC,
     /// Inside as follower.
     EF,
-    /// Captain, and has left; followers are still inside.
+    /// A captain that has left while followers are inside.
     HS,
-    /// Holder, and nobody wants anything.
+    /// An idle holder.
     HI,
 }
 
@@ -151,25 +153,25 @@ pub enum State {
 pub enum Via {
     /// With the token.
     Captain,
-    /// On the word of a captain.
+    /// Admitted by this captain.
     Follower(SiteId),
 }
 
-/// What somebody inside has.
+/// The grant of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
-    /// The group of its session.
+    /// The group of its occupancy.
     pub group: Group,
-    /// The session: the same for all members, and above those of all sessions before.
+    /// The round of its occupancy: the same for all members, and above all earlier ones.
     pub stamp: Stamp,
-    /// How it got in.
+    /// Whether it is the captain's or a follower's.
     pub via: Via,
-    /// Whether a lease ends it before another epoch can begin.
+    /// Whether leases end it before another epoch can begin.
     pub leased: bool,
 }
 
 impl Grant {
-    /// The session as one number.
+    /// The stamp as one number.
     pub fn fence(&self) -> Fence {
         self.stamp.fence()
     }
@@ -177,7 +179,7 @@ impl Grant {
 
 impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "with group {}, session {}", self.group, self.stamp)?;
+        write!(f, "with group {}, round {}", self.group, self.stamp)?;
         match self.via {
             Via::Captain => f.write_str(", as captain"),
             Via::Follower(captain) => write!(f, ", let in by {captain}"),
@@ -186,51 +188,51 @@ impl fmt::Display for Grant {
 }
 
 impl TokenLock {
-    /// A site of a cluster of `n` at which nothing has happened yet. The first has the token, if
-    /// tokens are kept for ever.
+    /// A site of a cluster of `n` at which nothing has happened yet. If idle tokens are kept, the
+    /// first site holds the token.
     pub fn new(me: SiteId, n: usize, options: Options) -> Self {
         let mut lock = Self::restarted(me, n, options, Durable::default());
         if options.idle.is_some() {
             return lock;
         }
-        let (vouched, lease) = lease::of_the_first(n, options).unzip();
-        lock.vouched = vouched;
+        let (voter_lease, lease) = lease::first_leases(n, options).unzip();
+        lock.voter_lease = voter_lease;
         if me == SiteId::new(0) {
             let token = Token::new(Epoch(0), 1);
-            lock.held = Some(Held { token, group: None, followers: BTreeMap::new(), lease });
-            lock.ask = SiteSet::new();
+            lock.held = Some(HeldToken::new(token, lease));
+            lock.request_set = SiteSet::new();
         }
         lock
     }
 
-    /// A site that has restarted with nothing but what was on its disk.
+    /// A site that has restarted with nothing but its disk.
     pub fn restarted(me: SiteId, n: usize, options: Options, durable: Durable) -> Self {
-        let mut ask = SiteSet::full(n);
-        ask.remove(me);
+        let mut request_set = SiteSet::full(n);
+        request_set.remove(me);
         Self {
             me,
             options,
             sn: durable.sn_ceil,
-            seen: durable.floor().max(durable.tried),
+            seen_epoch: durable.floor().max(durable.tried),
             durable,
-            want: None,
+            pending: None,
             inside: None,
             held: None,
-            ask,
-            heard: BTreeMap::new(),
+            request_set,
+            last_requests: BTreeMap::new(),
             attempt: None,
-            last: Stamp::default(),
-            tries: 0,
-            vouched: None,
-            waking: true,
-            careful: false,
-            quiet_until: None,
+            last_held: Stamp::default(),
+            t1_expiries: 0,
+            voter_lease: None,
+            before_first_step: true,
+            respects_quarantine: false,
+            quarantined_until: None,
         }
     }
 
-    /// The state, as the paper calls it.
+    /// The state in the paper's terms.
     pub fn state(&self) -> State {
-        match (&self.held, &self.inside, &self.want) {
+        match (&self.held, &self.inside, &self.pending) {
             (None, None, None) => State::N,
             (None, None, Some(_)) => State::R,
             (None, Some(_), _) => State::EF,
@@ -242,7 +244,7 @@ impl TokenLock {
 
     /// The request set.
     pub fn request_set(&self) -> &SiteSet {
-        &self.ask
+        &self.request_set
     }
 
     /// The token, if it is here.
@@ -250,33 +252,31 @@ impl TokenLock {
         self.held.as_ref().map(|held| &held.token)
     }
 
-    /// The sites for which a request waits: those who may have the token, or who has it.
+    /// The sites that a pending request waits for: this one if it holds the token, else the request
+    /// set.
     pub(super) fn missing(&self) -> Vec<SiteId> {
-        if self.held.is_some() { vec![self.me] } else { self.ask.iter().collect() }
+        if self.held.is_some() { vec![self.me] } else { self.request_set.iter().collect() }
     }
 
-    /// Broken invariants are ours: better stop than go on.
+    /// Panics if an invariant of the state is broken.
     pub(super) fn assert_sound(&self) {
-        assert!(!self.ask.contains(self.me), "a site does not ask itself");
-        assert!(
-            self.want.is_none() || self.inside.is_none(),
-            "a site has one request: it waits or it is inside"
-        );
+        assert!(!self.request_set.contains(self.me), "a site is not in its own request set");
+        assert!(self.pending.is_none() || self.inside.is_none(), "a site has at most one request");
         let Some(held) = &self.held else { return };
         let captain = self.inside.as_ref().map(|inside| (inside.via, inside.stamp));
         assert!(
             captain.is_none_or(|captain| captain == (Via::Captain, held.token.stamp)),
-            "who is inside with the token is its captain, in its session"
+            "a holder that is inside is the captain of the token's round"
         );
         assert!(
             held.token.stamp.epoch >= self.durable.valid,
-            "a holder steps down for a later epoch"
+            "a holder drops its token for a later epoch"
         );
         assert!(!held.followers.contains_key(&self.me), "a captain does not follow itself");
-        // Who has not had its lease renewed may have to, before anybody gets in.
+        // A holder that has not renewed its lease may have to do so before it passes the token on.
         let fresh = held.lease.as_ref().is_none_or(|lease| lease.is_renewed);
         let idle = self.inside.is_none() && held.followers.is_empty() && fresh;
-        assert!(!idle || held.token.queue.is_empty(), "an idle holder keeps no one waiting");
-        assert!(!idle || self.want.is_none(), "an idle holder does not wait");
+        assert!(!idle || held.token.queue.is_empty(), "an idle holder has an empty queue");
+        assert!(!idle || self.pending.is_none(), "an idle holder has no pending request");
     }
 }

@@ -1,4 +1,5 @@
-//! A group lock refuses what breaks its contract, and is unchanged; it can be a read-write lock.
+//! A group lock rejects inputs that break its contract and stays unchanged; it can serve as a
+//! read-write lock.
 
 use quorate_protocol::group::{Access, Claim, Group, GroupLock, Groups, Message, Options};
 use quorate_protocol::{
@@ -21,11 +22,11 @@ fn groups(names: &[&str]) -> Groups {
     names.iter().map(|name| Group::new(name)).collect()
 }
 
-/// Site 1 of three, which has asked itself and site 2 for group a, and has its own vote.
+/// Site 1 of three. It has asked itself and site 2 for group a, and holds its own vote.
 fn waiting() -> (GroupLock, Shared) {
     let mut shared = Shared::new(site(1), build(Kind::Majority, 3).unwrap());
     let mut lock = GroupLock::new(Options::default());
-    let claim = Claim { groups: groups(&["a"]), hasty: false };
+    let claim = Claim { groups: groups(&["a"]), no_wait: false };
     let sent = step(&mut lock, &mut shared, Input::Acquire(ID, claim)).unwrap();
     for effect in sent {
         if let Effect::Send(to, message) = effect
@@ -50,7 +51,7 @@ fn step(
 }
 
 #[test]
-fn what_breaks_the_contract_changes_nothing() {
+fn a_contract_violation_changes_nothing() {
     let ok = |from| Message::Ok {
         ticket: ticket(1, from),
         fences: Fences { floor: Fence(1), ceil: Fence(2) },
@@ -73,11 +74,11 @@ fn what_breaks_the_contract_changes_nothing() {
         right: Some(SessionNo(0)),
     };
     let deliver = |from: usize, message| Input::Deliver(site(from), message);
-    let none = Claim { groups: groups(&[]), hasty: false };
-    let empty = Message::Request { ticket: two, groups: groups(&[]), held: false, hasty: false };
+    let none = Claim { groups: groups(&[]), no_wait: false };
+    let empty = Message::Request { ticket: two, groups: groups(&[]), held: false, no_wait: false };
     for (input, violation) in [
         (Input::Acquire(ClaimId(2), none), Violation::NoGroups),
-        (Input::Acquire(ID, Claim { groups: groups(&["b"]), hasty: false }), Violation::Busy),
+        (Input::Acquire(ID, Claim { groups: groups(&["b"]), no_wait: false }), Violation::Busy),
         (Input::Release(ID), Violation::NotInside(ID)),
         (Input::Release(ClaimId(7)), Violation::NotInside(ClaimId(7))),
         (Input::Abandon(ClaimId(7)), Violation::NotWaiting(ClaimId(7))),
@@ -94,21 +95,21 @@ fn what_breaks_the_contract_changes_nothing() {
     ] {
         let (mut lock, mut shared) = waiting();
         let before = (lock.clone(), shared.clock, shared.floor());
-        let refused = step(&mut lock, &mut shared, input.clone()).unwrap_err();
-        assert_eq!(refused, violation, "{input:?}");
+        let rejected = step(&mut lock, &mut shared, input.clone()).unwrap_err();
+        assert_eq!(rejected, violation, "{input:?}");
         assert_eq!((lock, shared.clock, shared.floor()), before, "{input:?}");
-        assert!(!refused.to_string().is_empty());
+        assert!(!rejected.to_string().is_empty());
     }
 }
 
 #[test]
-fn a_request_that_comes_twice_is_queued_once() {
+fn a_repeated_request_is_queued_once() {
     let (mut lock, mut shared) = waiting();
     let request = Message::Request {
         ticket: ticket(4, 2),
         groups: groups(&["b"]),
         held: false,
-        hasty: false,
+        no_wait: false,
     };
     let once = Input::Deliver(site(2), request);
     assert_eq!(step(&mut lock, &mut shared, once.clone()).unwrap(), []);
@@ -119,7 +120,7 @@ fn a_request_that_comes_twice_is_queued_once() {
 }
 
 #[test]
-fn readers_are_one_group_and_each_writer_is_its_own() {
+fn readers_share_one_group_and_each_writer_has_its_own() {
     let read = |number| Claim::of_access(Access::Read, site(number), ID);
     let write = |number, id| Claim::of_access(Access::Write, site(number), ClaimId(id));
     assert_eq!(read(1), read(2));
@@ -131,14 +132,14 @@ fn readers_are_one_group_and_each_writer_is_its_own() {
     }
 }
 
-/// A manager with a limit of 50 ms, at which site 2 is inside with a and site 3 waits with b.
+/// A manager with a limit of 50 ms; site 2 is inside with group a, site 3 waits with group b.
 #[test]
-fn a_session_closes_to_newcomers_once_a_stronger_request_has_waited_too_long() {
+fn no_weaker_request_joins_once_a_stronger_one_has_waited_too_long() {
     let ms = |ms: u64| Tick(ms * 1_000_000);
     let limit = Some(std::time::Duration::from_millis(50));
     let mut shared = Shared::new(site(1), build(Kind::Majority, 3).unwrap());
     let mut manager = GroupLock::new(Options { limit, ..Options::default() });
-    let mut hear = |at: u64, from: usize, message: Message| {
+    let mut deliver = |at: u64, from: usize, message: Message| {
         let mut out = Out::new();
         let input = Input::Deliver(site(from), message);
         manager.step(&mut shared, ms(at), input, &mut out).unwrap();
@@ -152,13 +153,13 @@ fn a_session_closes_to_newcomers_once_a_stronger_request_has_waited_too_long() {
         ticket: ticket(time, from),
         groups: groups(&[name]),
         held: false,
-        hasty: false,
+        no_wait: false,
     };
     let (group, fence, right) = (Group::new("a"), Fence(1), Some(SessionNo(0)));
-    assert_eq!(hear(0, 2, request(1, 2, "a")), ["ok"]);
-    assert!(hear(0, 2, Message::Lock { ticket: ticket(1, 2), group, fence, right }).is_empty());
-    assert!(hear(100, 3, request(5, 3, "b")).is_empty());
-    assert_eq!(hear(149, 3, request(6, 3, "a")), ["enter"]);
-    assert!(hear(150, 3, request(7, 3, "a")).is_empty(), "it has waited for 50 ms");
-    assert_eq!(hear(150, 2, request(4, 2, "a")), ["enter"], "a stronger one overtakes nobody");
+    assert_eq!(deliver(0, 2, request(1, 2, "a")), ["ok"]);
+    assert!(deliver(0, 2, Message::Lock { ticket: ticket(1, 2), group, fence, right }).is_empty());
+    assert!(deliver(100, 3, request(5, 3, "b")).is_empty());
+    assert_eq!(deliver(149, 3, request(6, 3, "a")), ["enter"]);
+    assert!(deliver(150, 3, request(7, 3, "a")).is_empty(), "it has waited for 50 ms");
+    assert_eq!(deliver(150, 2, request(4, 2, "a")), ["enter"], "it is stronger than the waiter");
 }

@@ -1,5 +1,7 @@
 //! The contract of each protocol with its driver.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod group_contract;
 mod mutex_contract;
 mod pool_contract;

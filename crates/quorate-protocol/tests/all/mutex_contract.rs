@@ -1,10 +1,10 @@
-//! What one site of the mutex does with input that no fault-free run contains: callers and peers
-//! that break the contract, and messages that come twice.
+//! One site of the mutex, with inputs that no fault-free run contains: callers and peers
+//! that break the contract, and duplicate messages.
 
 use quorate_protocol::mutex::{Fences, Message, Mutex, Options, Target};
 use quorate_protocol::{
-    Basis, ClaimId, Effect, Fence, GrantNo, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket,
-    Violation,
+    ClaimId, Effect, Fence, GrantNo, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket,
+    ValidityBasis, Violation,
 };
 use quorate_quorum::{Kind, Listed, SiteId, SiteSet, build};
 
@@ -30,7 +30,7 @@ impl Site {
         Self { mutex: Mutex::new(Options::default()), shared }
     }
 
-    /// Steps, and says what came out, in words.
+    /// Steps, and returns the effects as text.
     fn step(&mut self, input: Input<Mutex>) -> Result<Vec<String>, Violation> {
         let before = self.mutex.clone();
         let mut out = Out::new();
@@ -39,20 +39,20 @@ impl Site {
             assert_eq!(self.mutex, before, "a violation changes nothing");
             assert!(out.is_empty(), "a violation has no effects");
         }
-        let words = |effect| match effect {
+        let text = |effect| match effect {
             Effect::Send(to, message) => format!("to {to}: {message}"),
             Effect::Grant(_, grant) => format!("enters {grant}"),
             Effect::Ignore(why) => format!("ignored: {why}"),
             other => format!("{other:?}"),
         };
-        done.map(|()| out.drain().map(words).collect())
+        done.map(|()| out.drain().map(text).collect())
     }
 
     fn deliver(&mut self, from: usize, message: Message) -> Result<Vec<String>, Violation> {
         self.step(Input::Deliver(site(from), message))
     }
 
-    /// Asks, and lends itself its own permission.
+    /// Makes a request, and lends it the permission of this site.
     fn acquire(&mut self) {
         let sent = self.step(Input::Acquire(CLAIM, ())).unwrap();
         assert_eq!(sent, ["to 1: request 1.1", "to 2: request 1.1"]);
@@ -116,7 +116,7 @@ fn peers_that_break_the_contract_change_nothing() {
 }
 
 #[test]
-fn a_request_that_comes_twice_is_answered_twice_and_queued_once() {
+fn a_duplicate_request_is_answered_twice_and_queued_once() {
     let mut one = Site::new();
     let (second, third) = (ticket(1, 2), ticket(2, 3));
     let lent = one.deliver(2, request(second)).unwrap();
@@ -130,7 +130,7 @@ fn a_request_that_comes_twice_is_answered_twice_and_queued_once() {
 }
 
 #[test]
-fn what_comes_too_late_or_twice_is_ignored_with_a_reason() {
+fn late_and_duplicate_messages_are_ignored_with_a_reason() {
     let mut one = Site::new();
     one.acquire();
     let own = ticket(1, 1);
@@ -144,25 +144,25 @@ fn what_comes_too_late_or_twice_is_ignored_with_a_reason() {
 }
 
 #[test]
-fn a_grant_rests_on_the_permissions_of_its_quorum() {
+fn a_grant_depends_on_the_permissions_of_its_quorum() {
     let mut one = Site::new();
     one.acquire();
-    assert_eq!(one.mutex.rests_on(CLAIM), Basis::Nothing);
+    assert_eq!(one.mutex.validity_basis(CLAIM), ValidityBasis::Nothing);
     assert_eq!(one.mutex.view().claims[0].missing, [site(2)]);
     let entered = one.deliver(2, reply(2, ticket(1, 1))).unwrap();
     assert_eq!(entered, ["enters with 1.1, fence 1"]);
     let quorum = [site(1), site(2)].into_iter().collect();
-    assert_eq!(one.mutex.rests_on(CLAIM), Basis::Permissions(quorum));
+    assert_eq!(one.mutex.validity_basis(CLAIM), ValidityBasis::Permissions(quorum));
     assert!(one.mutex.view().claims[0].inside && !one.mutex.is_vacant());
 }
 
-/// What is told of a ceiling must survive a crash: it is on disk before anything is sent.
+/// A ceiling must survive a crash: it is on disk before any message carries it.
 #[test]
-fn a_ceiling_is_on_disk_before_it_is_told() {
+fn a_ceiling_is_on_disk_before_it_is_sent() {
     let mut one = Site::new();
     one.deliver(2, request(ticket(1, 2))).unwrap();
     one.deliver(3, request(ticket(2, 3))).unwrap();
-    one.shared.sessions.set_theirs(site(2), None);
+    one.shared.sessions.set_inbound(site(2), None);
     let ceil = one.shared.ceil();
     let lost = one.step(Input::Closed(site(2))).unwrap();
     assert!(lost[0].starts_with("Persist(FenceCeil"), "{lost:?}");
@@ -176,9 +176,9 @@ fn a_ceiling_is_on_disk_before_it_is_told() {
 }
 
 #[test]
-fn a_site_without_a_session_is_not_listened_to() {
+fn a_message_without_a_session_is_refused() {
     let mut one = Site::new();
-    one.shared.sessions.set_theirs(site(2), None);
+    one.shared.sessions.set_inbound(site(2), None);
     let refused = one.deliver(2, request(ticket(1, 2)));
     assert_eq!(refused, Err(Violation::NoSession(site(2))));
 }

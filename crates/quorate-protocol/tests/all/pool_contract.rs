@@ -1,13 +1,13 @@
-//! What one site of a pool does with input that no fault-free run contains: callers and peers that
-//! break the contract, and messages that come twice.
+//! One site of a pool, with inputs that no fault-free run contains: callers and peers that
+//! break the contract, and duplicate messages.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use quorate_protocol::pool::{Claim, Message, Options, Pool, Units};
 use quorate_protocol::{
-    Basis, ClaimId, Effect, Fence, Fences, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket,
-    Violation,
+    ClaimId, Effect, Fence, Fences, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket,
+    ValidityBasis, Violation,
 };
 use quorate_quorum::{Arbiters, Kind, SiteId, build};
 
@@ -28,11 +28,11 @@ fn ticket(time: u64, number: usize) -> Ticket {
 }
 
 fn claim(count: u32, of: u32) -> Claim {
-    Claim { units: Units { count, of }, numbered: false, hasty: false }
+    Claim { units: Units { count, of }, numbered: false, no_wait: false }
 }
 
 fn request(ticket: Ticket, units: u32) -> Message {
-    Message::Request { ticket, units, held: false, numbers: BTreeSet::new(), hasty: false }
+    Message::Request { ticket, units, held: false, numbers: BTreeSet::new(), no_wait: false }
 }
 
 fn ok(ticket: Ticket) -> Message {
@@ -47,7 +47,7 @@ impl Site {
         Self { pool: Pool::new(&arbiters, Options::default()), shared }
     }
 
-    /// Steps, and says what came out, in words.
+    /// Steps, and returns the effects as text.
     fn step(&mut self, input: Input<Pool>) -> Result<Vec<String>, Violation> {
         let before = self.pool.clone();
         let mut out = Out::new();
@@ -56,13 +56,13 @@ impl Site {
             assert_eq!(self.pool, before, "a violation changes nothing");
             assert!(out.is_empty(), "a violation has no effects");
         }
-        let words = |effect| match effect {
+        let text = |effect| match effect {
             Effect::Send(to, message) => format!("to {to}: {message}"),
             Effect::Grant(_, grant) => format!("enters {grant}"),
             Effect::Ignore(why) => format!("ignored: {why}"),
             other => format!("{other:?}"),
         };
-        done.map(|()| out.drain().map(words).collect())
+        done.map(|()| out.drain().map(text).collect())
     }
 
     fn deliver(&mut self, from: usize, message: Message) -> Result<Vec<String>, Violation> {
@@ -76,7 +76,7 @@ impl Site {
 }
 
 #[test]
-fn units_that_nobody_can_have_are_refused() {
+fn impossible_numbers_of_units_are_refused() {
     let mut one = Site::new();
     for (count, of) in [(0, 3), (4, 3), (1, 2), (1, 0)] {
         let units = Units { count, of };
@@ -121,13 +121,13 @@ fn peers_that_break_the_contract_change_nothing() {
         let name = Message::Name { ticket: foreign, numbers };
         assert_eq!(one.deliver(3, name), Err(Violation::Numbers(foreign)));
     }
-    one.shared.sessions.set_theirs(site(3), None);
-    let unheard = one.deliver(3, request(ticket(6, 3), 1));
-    assert_eq!(unheard, Err(Violation::NoSession(site(3))));
+    one.shared.sessions.set_inbound(site(3), None);
+    let refused = one.deliver(3, request(ticket(6, 3), 1));
+    assert_eq!(refused, Err(Violation::NoSession(site(3))));
 }
 
 #[test]
-fn what_comes_twice_counts_once() {
+fn duplicate_messages_count_once() {
     let mut one = Site::new();
     let other = ticket(1, 2);
     assert_eq!(one.deliver(2, request(other, 2)).unwrap(), ["to 2: ok 1.2 #1"]);
@@ -147,7 +147,7 @@ fn what_comes_twice_counts_once() {
 }
 
 impl Site {
-    /// Asks after having seen ticket 2.3.
+    /// Makes a request after observing ticket 2.3.
     fn acquire_behind(&mut self) {
         let sent = self.step(Input::Acquire(CLAIM, claim(2, 3))).unwrap();
         assert_eq!(sent[1], "to 2: request 3.1 for 2");
@@ -155,26 +155,26 @@ impl Site {
 }
 
 #[test]
-fn a_grant_rests_on_the_permissions_of_its_quorum() {
+fn a_grant_depends_on_the_permissions_of_its_quorum() {
     let mut one = Site::new();
     one.acquire();
     one.deliver(1, ok(ticket(1, 1))).unwrap();
-    assert_eq!(one.pool.rests_on(CLAIM), Basis::Nothing);
+    assert_eq!(one.pool.validity_basis(CLAIM), ValidityBasis::Nothing);
     assert_eq!(one.pool.view().claims[0].missing, [site(2)]);
     let entered = one.deliver(2, ok(ticket(1, 1))).unwrap();
     assert_eq!(entered, ["enters with 1.1, 2 of 3, fence 1"]);
     let quorum = [site(1), site(2)].into_iter().collect();
-    assert_eq!(one.pool.rests_on(CLAIM), Basis::Permissions(quorum));
+    assert_eq!(one.pool.validity_basis(CLAIM), ValidityBasis::Permissions(quorum));
     assert!(!one.pool.is_vacant());
 }
 
-/// What is told of a ceiling must survive a crash: it is on disk before anything is sent.
+/// A ceiling must survive a crash: it is on disk before any message carries it.
 #[test]
-fn a_ceiling_is_on_disk_before_it_is_told() {
+fn a_ceiling_is_on_disk_before_it_is_sent() {
     let mut one = Site::new();
     one.deliver(2, request(ticket(1, 2), 3)).unwrap();
     one.deliver(3, request(ticket(2, 3), 1)).unwrap();
-    one.shared.sessions.set_theirs(site(2), None);
+    one.shared.sessions.set_inbound(site(2), None);
     let ceil = one.shared.ceil();
     let lost = one.step(Input::Closed(site(2))).unwrap();
     assert!(lost[0].starts_with("Persist(FenceCeil"), "{lost:?}");

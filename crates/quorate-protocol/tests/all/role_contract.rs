@@ -1,4 +1,5 @@
-//! A role lock refuses what breaks its contract, and is unchanged; hosts are found alike.
+//! A role lock rejects inputs that break its contract and stays unchanged; all sites compute the
+//! same host for a group.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,8 +7,8 @@ use std::time::Duration;
 use quorate_protocol::group::Group;
 use quorate_protocol::role::{Claim, Message, Options, Role, RoleLock};
 use quorate_protocol::{
-    ClaimId, Effect, Fence, Fences, GrantNo, Input, Ours, Out, Protocol, Shared, SiteId, Tick,
-    Ticket, Violation,
+    ClaimId, Effect, Fence, Fences, GrantNo, Input, Out, OutboundSession, Protocol, Shared, SiteId,
+    Tick, Ticket, Violation,
 };
 use quorate_quorum::{Kind, Listed, build};
 
@@ -22,13 +23,13 @@ fn ticket(time: u64, number: usize) -> Ticket {
     Ticket { time, site: site(number), claim: ID }
 }
 
-/// A stage of a site: claim 0 is the site's own.
+/// A stage hosted by a site, which uses claim 0.
 fn stage(time: u64, number: usize) -> Ticket {
     Ticket { claim: ClaimId(0), ..ticket(time, number) }
 }
 
 fn claim(name: &str) -> Claim {
-    Claim { groups: BTreeMap::from([(Group::new(name), Role::Shared)]), time: TIME, hasty: false }
+    Claim { groups: BTreeMap::from([(Group::new(name), Role::Shared)]), time: TIME, no_wait: false }
 }
 
 fn step(
@@ -45,7 +46,8 @@ fn three() -> Shared {
     Shared::new(site(1), build(Kind::Majority, 3).unwrap())
 }
 
-/// Site 1 of three, which hosts group b, has a process that waits for it, and has its own lock.
+/// Site 1 of three. It hosts group b, whose stage holds the lock of site 1, and a process of site 1
+/// waits for b.
 fn waiting() -> (RoleLock, Shared) {
     let (mut lock, mut shared) = (RoleLock::new(Options::default()), three());
     let mut own = step(&mut lock, &mut shared, Input::Acquire(ID, claim("b"))).unwrap();
@@ -60,7 +62,7 @@ fn waiting() -> (RoleLock, Shared) {
 }
 
 #[test]
-fn what_breaks_the_contract_changes_nothing() {
+fn a_contract_violation_changes_nothing() {
     let fences = Fences { floor: Fence(1), ceil: Fence(2) };
     let rec = |pr| {
         let (number, contended, clock) = (GrantNo::new(1), false, 9);
@@ -69,14 +71,14 @@ fn what_breaks_the_contract_changes_nothing() {
     let rel = |pr| Message::RelGroup { pr, number: GrantNo::new(1), better: true };
     let (group, role, time) = (Group::new("b"), Role::Shared, TIME);
     let req =
-        |ticket| Message::ReqProcess { ticket, group: group.clone(), role, time, hasty: false };
+        |ticket| Message::ReqProcess { ticket, group: group.clone(), role, time, no_wait: false };
     let rep = |ticket| {
         let (group, fence) = (group.clone(), Fence(1));
         let (pr, stage_fence, left) = (stage(2, 2), fence, TIME);
         Message::RepProcess { ticket, group, pr, fence, stage_fence, left }
     };
     let deliver = |from: usize, message| Input::Deliver(site(from), message);
-    let none = Claim { groups: BTreeMap::new(), time: TIME, hasty: false };
+    let none = Claim { groups: BTreeMap::new(), time: TIME, no_wait: false };
     for (input, violation) in [
         (Input::Acquire(ClaimId(2), none), Violation::NoGroups),
         (Input::Acquire(ID, claim("c")), Violation::Busy),
@@ -104,7 +106,7 @@ fn what_breaks_the_contract_changes_nothing() {
 }
 
 #[test]
-fn a_site_without_a_quorum_asks_others_and_hosts_nothing() {
+fn a_site_without_a_quorum_hosts_no_group() {
     let quorums = || std::sync::Arc::new("quorum 2: 1 2\nquorum 3: 1 3".parse::<Listed>().unwrap());
     let mut lock = RoleLock::new(Options::default());
     let mut shared = Shared::new(site(1), quorums());
@@ -112,39 +114,39 @@ fn a_site_without_a_quorum_asks_others_and_hosts_nothing() {
         let host = RoleLock::host_of(&Group::new(name), &shared).unwrap();
         assert_ne!(host, site(1), "{name}");
         let elsewhere = Shared::new(site(3), quorums());
-        assert_eq!(RoleLock::host_of(&Group::new(name), &elsewhere), Some(host), "all find it");
+        assert_eq!(RoleLock::host_of(&Group::new(name), &elsewhere), Some(host), "all sites agree");
     }
     let (ticket, group) = (ticket(4, 2), Group::new("a"));
-    let asked = Message::ReqProcess { ticket, group, role: Role::Shared, time: TIME, hasty: false };
+    let asked =
+        Message::ReqProcess { ticket, group, role: Role::Shared, time: TIME, no_wait: false };
     let refused = step(&mut lock, &mut shared, Input::Deliver(site(2), asked));
     assert_eq!(refused, Err(Violation::NoQuorum));
     for peer in [2, 3] {
-        shared.sessions.set_ours(site(peer), Ours::default());
+        shared.sessions.set_outbound(site(peer), OutboundSession::default());
     }
     let refused = step(&mut lock, &mut shared, Input::Acquire(ID, claim("a")));
-    assert_eq!(refused, Err(Violation::NoQuorum), "nobody can be asked");
+    assert_eq!(refused, Err(Violation::NoQuorum), "no host is reachable");
 }
 
-/// Times that run over are as long as can be: others wait, and nothing breaks.
+/// Durations saturate instead of overflowing: others wait, and nothing breaks.
 #[test]
-fn no_declared_time_is_too_long() {
+fn declared_durations_saturate() {
     let options = Options { tc: TIME, ..Options::default() };
     let (mut lock, mut shared) = (RoleLock::new(options), three());
     for (number, role) in (1..).zip([Role::Exclusive, Role::Exclusive, Role::Shared]) {
         let ticket = Ticket { claim: ClaimId(number), ..ticket(4, 2) };
         let (group, time) = (Group::new("b"), Duration::MAX);
-        let asked = Message::ReqProcess { ticket, group, role, time, hasty: false };
+        let asked = Message::ReqProcess { ticket, group, role, time, no_wait: false };
         step(&mut lock, &mut shared, Input::Deliver(site(2), asked)).unwrap();
     }
     let longest = lock.view().etas.iter().map(|eta| eta.after).max();
-    assert_eq!(longest, Some(Duration::MAX), "the second exclusive one waits for the first");
+    assert_eq!(longest, Some(Duration::MAX), "the second exclusive request waits for the first");
 }
 
-/// When a host is lost, its groups move, and no others.
 #[test]
 fn only_the_groups_of_a_lost_host_move() {
     let (all, mut without) = (three(), three());
-    without.sessions.set_ours(site(2), Ours::default());
+    without.sessions.set_outbound(site(2), OutboundSession::default());
     let (mut moved, mut stayed) = (0, 0);
     for number in 0..60 {
         let group = Group::new(&format!("g{number}"));

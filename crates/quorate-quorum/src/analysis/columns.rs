@@ -26,7 +26,7 @@ const PRICES: f64 = 2e6;
 
 /// Finds light quorums under given weights of the sites.
 pub(super) trait Oracle {
-    /// Weights like `weights` that the oracle can tell a lightest quorum for.
+    /// Weights like `weights` for which the oracle can find a lightest quorum.
     fn round(&mut self, weights: Vec<f64>) -> Vec<f64> {
         weights
     }

@@ -11,7 +11,7 @@ const SITES_HALVED_MAX: usize = 50;
 const QUESTIONS_MAX: usize = 2_000_000;
 /// How many quorums are compared with sets that hit all, when a coterie is repaired.
 const PAIRS_MAX: usize = 30_000_000;
-/// What is dominated by much is seen in spite of rounding.
+/// The tolerance for rounding errors.
 const ROUNDING: f64 = 1e-9;
 
 /// A coterie that another one dominates.
@@ -26,8 +26,8 @@ pub struct Dominated {
 
 /// Whether `system` is dominated, and what to use instead.
 ///
-/// A coterie is non-dominated just if of every set and its complement one contains a quorum: if
-/// half of all sets do. So the availability with sites that are up half of the time tells.
+/// A coterie is non-dominated if and only if of every set and its complement one contains a quorum,
+/// that is, if half of all sets do. So the availability with p = 1/2 decides.
 ///
 /// # Errors
 ///

@@ -11,7 +11,7 @@ pub(super) const ROUNDING: f64 = 1e-13;
 pub enum Failure {
     /// Exactly this, up to rounding.
     Exact(f64),
-    /// Too small to be told apart from rounding: below this number.
+    /// Below this number: too small to distinguish from rounding errors.
     Below(f64),
     /// Sampled: the interval covers the truth in 95 of 100 cases.
     Sampled {

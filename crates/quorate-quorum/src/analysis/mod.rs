@@ -1,4 +1,4 @@
-//! What a quorum system is worth: questions about any list of quorums, or any [`QuorumSystem`].
+//! The analysis of any list of quorums, or any [`QuorumSystem`].
 //!
 //! | question | answer |
 //! |---|---|
@@ -10,10 +10,10 @@
 //! | How often is no quorum up? | [`failure`]: exact, or sampled with an interval |
 //! | Which sites matter most? | [`weak_spots`] |
 //! | Which quorum is nearest? | [`nearest_by_worst`], [`nearest_by_sum`], [`least_delay`] |
-//! | Whom to ask so that no loss hurts? | [`resilient_sets`] |
+//! | Which sites to ask so that a quorum survives losses? | [`resilient_sets`] |
 //!
-//! Everything that can grow beyond measure has a limit, and says so in a
-//! [`QuorumError::TooLarge`](crate::QuorumError::TooLarge) instead of taking for ever.
+//! A question whose answer could take too long has a limit; beyond it the answer is
+//! [`QuorumError::TooLarge`](crate::QuorumError::TooLarge).
 //!
 //! ```
 //! use quorate_quorum::analysis::{domination, load};

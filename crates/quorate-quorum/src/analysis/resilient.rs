@@ -7,7 +7,7 @@ const SITES_MAX: usize = 16;
 
 /// The minimal sets that contain a quorum whichever `losses` of their sites fail.
 ///
-/// Who asks all of such a set at once need not ask again when sites are lost. Empty if not even
+/// A caller that asks all of such a set need not ask again when sites are lost. Empty if not even
 /// all sites are enough.
 ///
 /// # Errors

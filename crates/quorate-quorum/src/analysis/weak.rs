@@ -3,7 +3,7 @@
 use super::sets::QUORUMS_MAX;
 use crate::{QuorumError, QuorumSystem, SiteId, SiteSet, measure};
 
-/// Up to here one walk over who is up gives the importance of every site.
+/// Up to so many sites, one pass over all sets of live sites gives the importance of every site.
 const SITES_WALKED_MAX: usize = 24;
 /// Beyond that, two exact availabilities for each site are asked for.
 const SITES_ASKED_MAX: usize = 200;
@@ -97,7 +97,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The availability, given what is decided before `at`, which happens with probability `here`.
+    /// The availability, given the states of the sites before `at`, which have probability `here`.
     fn from(&mut self, at: usize, here: f64) -> f64 {
         if self.system.is_quorum(&self.live) {
             return 1.0;

@@ -15,7 +15,7 @@ pub(super) fn blocks(n: usize, k: usize) -> Result<&'static [&'static [usize]], 
     row.copied().ok_or_else(|| PoolError::NoBlocks { n, k, known: known() })
 }
 
-// Found by exhaustive search: the block for 1 unit as small as can be, then with it that for all
+// Found by exhaustive search: the smallest block for 1 unit, then with it that for all
 // units, then those between. Each row is the first such choice; one row for each n from 2 on.
 
 const OF_TWO: [&[&[usize]]; 15] = [

@@ -24,7 +24,7 @@ impl Arbiters {
         Self::of_cube("cube", n, &Cube::around(n, k)?, &sizes::codimensions(k))
     }
 
-    /// The cube in which large requests have to agree on as many coordinates as can be.
+    /// The cube in which large requests agree on as many coordinates as possible.
     ///
     /// # Errors
     ///

@@ -1,7 +1,6 @@
 //! The families by name.
 
-use std::fmt;
-use std::str::FromStr;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::Arbiters;
 use crate::{PoolError, QuorumError};
@@ -15,7 +14,22 @@ use crate::{PoolError, QuorumError};
 /// assert_eq!((pool.of(1)?.max_size(), pool.of(2)?.max_size()), (7, 7));
 /// # Ok::<(), quorate_quorum::QuorumError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
+#[strum(parse_err_ty = QuorumError, parse_err_fn = unknown)]
 #[non_exhaustive]
 pub enum ArbiterKind {
     /// [`Arbiters::uniform`].
@@ -41,32 +55,12 @@ pub enum ArbiterKind {
 impl ArbiterKind {
     /// All families, those that take any number of sites and units first.
     pub fn all() -> &'static [ArbiterKind] {
-        &[
-            Self::Uniform,
-            Self::Improved,
-            Self::Plain,
-            Self::Cube,
-            Self::ImprovedCube,
-            Self::FullCube,
-            Self::PlainCube,
-            Self::Space,
-            Self::Cyclic,
-        ]
+        Self::VARIANTS
     }
 
-    /// The name that people write.
+    /// The name in text.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Improved => "improved",
-            Self::Plain => "plain",
-            Self::Cube => "cube",
-            Self::ImprovedCube => "improved-cube",
-            Self::FullCube => "full-cube",
-            Self::PlainCube => "plain-cube",
-            Self::Space => "space",
-            Self::Cyclic => "cyclic",
-        }
+        self.into()
     }
 
     /// What its quorums are, in a line.
@@ -104,17 +98,6 @@ impl ArbiterKind {
     }
 }
 
-impl fmt::Display for ArbiterKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for ArbiterKind {
-    type Err = QuorumError;
-
-    fn from_str(name: &str) -> Result<Self, QuorumError> {
-        let found = Self::all().iter().find(|kind| kind.name() == name);
-        found.copied().ok_or_else(|| PoolError::UnknownKind(name.to_owned()).into())
-    }
+fn unknown(name: &str) -> QuorumError {
+    PoolError::UnknownKind(name.to_owned()).into()
 }

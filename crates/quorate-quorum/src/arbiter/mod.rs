@@ -1,4 +1,4 @@
-//! Quorums for pools: who asks for h of k units needs one of the quorums for h.
+//! Quorums for pools: a request for h of k units needs one of the quorums for h.
 
 mod blocks;
 mod condition;
@@ -72,7 +72,7 @@ impl Arbiters {
         Self::of_sizes("improved", n, &sizes::improved(n, k))
     }
 
-    /// A threshold of somebody's own for each number of units: any `sizes[h - 1]` sites for h.
+    /// Custom thresholds for each number of units: any `sizes[h - 1]` sites for h.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Arbiters {
         Self::of_sizes("plain", n, &vec![sizes::uniform(n, k)[0]; k])
     }
 
-    /// Quorums of somebody's own: `sets[h - 1]` are those for h units.
+    /// Custom quorums: `sets[h - 1]` are those for h units.
     ///
     /// A site uses a quorum with itself in it where there is one, and different sites use different
     /// ones as far as they go.
@@ -126,7 +126,7 @@ impl Arbiters {
         Ok(Self { name, of })
     }
 
-    /// The construction and its size, for people: `improved arbiters of 9, k=3`.
+    /// The construction and its size, as text: `improved arbiters of 9, k=3`.
     pub fn name(&self) -> String {
         format!("{} arbiters of {}, k={}", self.name, self.n(), self.k())
     }
@@ -145,7 +145,7 @@ impl Arbiters {
     ///
     /// # Errors
     ///
-    /// `h` is 0 or above k: nobody can ask for that.
+    /// `h` is 0 or above k.
     pub fn of(&self, h: usize) -> Result<&Arc<dyn QuorumSystem>, QuorumError> {
         let found = h.checked_sub(1).and_then(|place| self.of.get(place));
         found.ok_or(PoolError::BadUnits { h, k: self.k() }.into())

@@ -72,10 +72,10 @@ mod tests {
             // One request more than the longest pattern can have.
             let all = bags(k, k + 2);
             let mut defined: Vec<_> = all.iter().filter(|bag| critical(bag)).cloned().collect();
-            let mut told: Vec<_> = critical_patterns(k).collect();
+            let mut found: Vec<_> = critical_patterns(k).collect();
             defined.sort();
-            told.sort();
-            assert_eq!(told, defined, "{k} units");
+            found.sort();
+            assert_eq!(found, defined, "{k} units");
             // Theorem 2 and its converse.
             for bag in all.iter().filter(|bag| !bag.is_empty()) {
                 let (sum, least) = (bag.iter().sum::<usize>(), bag[bag.len() - 1]);

@@ -1,4 +1,4 @@
-//! The text form of arbiters that somebody wrote down.
+//! The text form of listed arbiters.
 
 use std::str::FromStr;
 

@@ -1,5 +1,5 @@
-//! Until when each grant is good. Most follow one common deadline: telling of it costs the same
-//! however many there are.
+//! Until when each grant is valid. Most follow one common deadline: extending it costs the same
+//! however many grants there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,23 +8,23 @@ use crate::Tick;
 
 /// The grants of a client.
 ///
-/// A grant is *covered* by the common deadline, or has a deadline of its own: for good if it is
-/// *degraded* or *ending*, and until the next common deadline that is later if it is *joining*.
+/// A grant is *covered* by the common deadline, or has a deadline of its own. A *joining* grant
+/// follows the next common deadline that is later; a *degraded* or *ending* one follows none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grants {
     all: BTreeMap<u64, Grant>,
     /// The latest common deadline, by our clock.
     common: Tick,
-    /// Those of each margin.
+    /// The grants of each margin.
     classes: BTreeMap<Duration, Class>,
-    /// Those that are lost, and still good until then.
+    /// Grants that are lost, and still valid until then.
     ending: BTreeSet<(Tick, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Grant {
     status: Status,
-    /// By how much before its end its loss is signalled.
+    /// How long before its end its loss is signalled.
     margin: Duration,
 }
 
@@ -36,7 +36,7 @@ enum Status {
     Ending(Tick),
 }
 
-/// Grants whose loss is signalled by the same margin before their end.
+/// The grants with one margin.
 #[derive(Clone, Debug, Default)]
 struct Class {
     covered: BTreeSet<u64>,
@@ -45,7 +45,7 @@ struct Class {
 }
 
 impl Grants {
-    /// The deadline of a grant, by what the site said; `None` if it is none of ours.
+    /// The deadline of a grant, as the site sent it; `None` for an unknown grant.
     pub(super) fn end(&self, call: u64) -> Option<Tick> {
         Some(match self.all.get(&call)?.status {
             Status::Covered => self.common,
@@ -53,15 +53,15 @@ impl Grants {
         })
     }
 
-    /// A new grant, good until then. No common deadline told before counts for it.
+    /// A new grant, valid until `end`. No common deadline sent before counts for it.
     pub(super) fn insert(&mut self, call: u64, end: Tick, margin: Duration) {
         self.put(call, Grant { status: Status::Joining(end), margin });
     }
 
-    /// All grants are good until then, except the degraded ones.
+    /// All grants are valid until `end`, except the degraded ones.
     ///
-    /// One that is earlier than another before it still says something about the grants that came
-    /// in between; for those the earlier one does not count.
+    /// A common deadline that is earlier than the one before still counts for the grants that came
+    /// in between: the one before does not count for those.
     pub(super) fn on_common(&mut self, end: Tick) {
         let is_latest = end >= self.common;
         self.common = self.common.max(end);
@@ -79,7 +79,7 @@ impl Grants {
         self.common
     }
 
-    /// A grant has a deadline of its own, which is not before the one it had.
+    /// A grant gets a deadline of its own, not before the one it had.
     pub(super) fn degrade(&mut self, call: u64, end: Tick) {
         let Some(old) = self.end(call) else { return };
         if !matches!(self.all[&call].status, Status::Ending(_)) {
@@ -95,8 +95,8 @@ impl Grants {
         }
     }
 
-    /// A grant is lost: nothing extends it any more, and it is good until then at the latest.
-    /// False if that was so before, or it is none of ours.
+    /// A grant is lost: it is valid until `end`, and nothing extends it. False if it was lost
+    /// before, or is unknown.
     pub(super) fn end_by(&mut self, call: u64, end: Tick) -> bool {
         let live = |grant: &&Grant| !matches!(grant.status, Status::Ending(_));
         let is_live = self.all.get(&call).as_ref().is_some_and(live);
@@ -106,19 +106,19 @@ impl Grants {
         is_live
     }
 
-    /// Signals the loss of a grant by so much before its end.
+    /// Signals the loss of a grant this much before its end.
     pub(super) fn set_margin(&mut self, call: u64, margin: Duration) {
         if let Some(grant) = self.take(call) {
             self.put(call, Grant { margin, ..grant });
         }
     }
 
-    /// Forgets a grant: whether its loss was signalled before; `None` if it is none of ours.
+    /// Forgets a grant, and returns whether its loss was signalled; `None` for an unknown grant.
     pub(super) fn remove(&mut self, call: u64) -> Option<bool> {
         self.take(call).map(|grant| matches!(grant.status, Status::Ending(_)))
     }
 
-    /// Forgets those that are not ending, and says which they are.
+    /// Forgets the grants that are not ending, and returns them.
     pub(super) fn take_live(&mut self) -> Vec<u64> {
         let is_live = |grant: &Grant| !matches!(grant.status, Status::Ending(_));
         let live = self.all.iter().filter(|(_, grant)| is_live(grant));
@@ -129,8 +129,8 @@ impl Grants {
         live
     }
 
-    /// When the first loss is to be signalled, if no grant is good for longer than `session`, or
-    /// the first ending grant is over.
+    /// When the first loss is to be signalled, or the first ending grant is over. No grant is valid
+    /// for longer than `session`.
     pub(super) fn due(&self, session: Tick) -> Option<Tick> {
         let of_class = |(margin, class): (&Duration, &Class)| {
             let covered = (!class.covered.is_empty()).then_some(self.common);
@@ -159,7 +159,7 @@ impl Grants {
     }
 
     fn change(&mut self, call: u64, status: Status) {
-        let grant = self.take(call).expect("its status was looked at");
+        let grant = self.take(call).expect("the caller looked it up");
         self.put(call, Grant { status, ..grant });
     }
 
@@ -229,12 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn a_common_deadline_counts_for_those_told_of_before() {
+    fn a_common_deadline_counts_for_earlier_grants() {
         let mut grants = grants(&[50]);
         grants.on_common(Tick(100));
         grants.insert(2, Tick(60), MARGIN);
         assert_eq!((grants.end(1), grants.end(2)), (Some(Tick(100)), Some(Tick(60))));
-        // One that is earlier than another before it counts for those in between.
+        // An earlier common deadline counts for the grants in between.
         grants.on_common(Tick(80));
         assert_eq!((grants.end(1), grants.end(2)), (Some(Tick(100)), Some(Tick(80))));
         grants.on_common(Tick(120));

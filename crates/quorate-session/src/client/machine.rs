@@ -1,4 +1,4 @@
-//! A client process, pure: its session at a site, and what each of its callers may believe.
+//! A client process, pure: its session at a site, and the grants of its callers.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -9,7 +9,7 @@ use quorate_quorum::SiteId;
 use super::grants::Grants;
 use super::{ClientMessage, ClientRequest, SiteReply};
 use crate::claim::{ClaimRequest, Denial, Loss};
-use crate::lock::Got;
+use crate::lock::Granted;
 use crate::question::Answer;
 use crate::session::{
     self, Durable, Event, Half, Packet, RelativeDeadline, Roles, Rule, Sessions, Terms, between,
@@ -19,68 +19,69 @@ use crate::{Fence, Tick};
 /// Everything that can happen to a client process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ClientInput {
-    /// A connection with a site is up. It takes the place of one that was.
+    /// A connection with a site is up. It replaces the one before.
     Up,
     /// The connection is gone.
     Down,
-    /// The site says this.
+    /// A packet of the site.
     Packet(Packet<ClientMessage>),
-    /// A caller wants something; the driver numbers calls and questions, and uses no number twice.
+    /// A caller's request; the driver numbers calls and questions, and uses no number twice.
     Request(ClientRequest),
-    /// The loss of this grant is to be signalled by so much before its end. A quarter of a lease is
-    /// the most: with more, a grant would be given up between two renewals.
+    /// Signal the loss of this grant this much before its end. The most is a quarter of a lease:
+    /// with more, grants would be given up between two renewals.
     Margin(u64, Duration),
-    /// The site has stopped for good: what is held is given back, and nothing waits any longer. A
-    /// grant that was lost before ends at its time.
+    /// The site has stopped for good: grants are given back, and no claim waits any longer. A
+    /// grant that was lost before stays valid until its end.
     Stop,
-    /// Nothing but the time.
+    /// Time has passed.
     Time,
 }
 
-/// Everything a client process asks of its driver, to be carried out in order.
+/// An effect of a step, to be carried out in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ClientEffect {
-    /// Say this to the site, on the connection that is up; if it has just gone, to nobody.
+    /// Send this to the site on the present connection; drop it if there is none.
     Packet(Packet<ClientMessage>),
-    /// The caller is inside. Until when is told by [`ClientMachine::valid_until`].
-    Granted(u64, Fence, Got),
+    /// The claim is granted. [`ClientMachine::valid_until`] says until when.
+    Granted(u64, Fence, Granted),
     /// The grant is lost: its holder must stop by [`ClientMachine::valid_until`], at once if that
-    /// is nothing. Told once for each grant.
+    /// is `None`. Comes once for each grant.
     Lost(u64, CallerLoss),
-    /// The caller gets nothing.
+    /// The claim is denied.
     Denied(u64, Denial),
-    /// Nothing is left of the call of a caller that left, or will be when the lease is over at the
-    /// site.
+    /// The call has ended at the caller's wish. Nothing of it is left at the site, or will be when
+    /// the lease is over there.
     Left(u64),
-    /// The question went to these sites.
+    /// The question was sent to these sites.
     Asked(u64, Vec<SiteId>),
-    /// A site answers.
+    /// The answer of a site.
     Answer(u64, SiteId, Answer),
 }
 
-/// Why a grant ended before its caller left.
+/// Why a grant ended before its holder released it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallerLoss {
-    /// The site says so.
-    Told(Loss),
-    /// The site was not heard of in time: the grant may be good there, but nobody here knows it.
-    Unheard,
+    /// The site reported the loss.
+    Reported(Loss),
+    /// The site did not extend the grant in time: it is unreachable, or has stopped. The grant may
+    /// still be valid there, but the client cannot know.
+    Expired,
 }
 
 impl fmt::Display for CallerLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CallerLoss::Told(loss) => loss.fmt(f),
-            CallerLoss::Unheard => f.write_str("the site was not heard of in time"),
+            CallerLoss::Reported(loss) => loss.fmt(f),
+            CallerLoss::Expired => f.write_str("the site did not extend the grant in time"),
         }
     }
 }
 
-/// A client process: its session at a site, and what each of its callers may believe.
+/// A client process: its session at a site, and the grants of its callers.
 ///
-/// Until when a grant is good is counted by this process's own clock: never longer than the site
-/// said, and never longer than the session here.
+/// Deadlines of grants are counted by this process's own clock: never later than the site said,
+/// and never later than the end of the session here.
 ///
 /// ```
 /// use quorate_session::client::{ClientEffect, ClientInput, ClientMachine};
@@ -88,9 +89,11 @@ impl fmt::Display for CallerLoss {
 /// use quorate_session::Tick;
 ///
 /// let mut client = ClientMachine::new(Tick::ZERO, Terms::default());
-/// let said = client.step(Tick(5), ClientInput::Up);
-/// assert!(matches!(said[..], [ClientEffect::Packet(Packet::Hello(_))]), "it asks for a session");
-/// assert_eq!(client.valid_until(1), None, "nobody is inside");
+/// let effects = client.step(Tick(5), ClientInput::Up);
+/// let [ClientEffect::Packet(Packet::Hello(_))] = effects[..] else {
+///     panic!("it asks for a session")
+/// };
+/// assert_eq!(client.valid_until(1), None, "nothing is granted");
 /// ```
 #[derive(Clone, Debug)]
 pub struct ClientMachine {
@@ -99,28 +102,28 @@ pub struct ClientMachine {
     connected: bool,
     waiting: BTreeMap<u64, Waiting>,
     grants: Grants,
-    /// Those who left, and whose site has not acknowledged it.
+    /// Calls that were left; the site has not acknowledged it.
     leaving: BTreeSet<u64>,
-    /// What the stream has no room for yet. A claim whose caller has left meanwhile is not sent.
+    /// Requests the stream has no room for yet. A claim whose caller left meanwhile is not sent.
     unsent: VecDeque<ClientRequest>,
     out: Vec<ClientEffect>,
 }
 
-/// A caller that waits.
+/// A claim that waits.
 #[derive(Clone, Debug)]
 struct Waiting {
     request: ClaimRequest,
-    /// Until when it waits.
+    /// When it stops waiting.
     deadline: Option<Tick>,
 }
 
-/// The session layer names its peers. This is the site, whichever it is.
+/// The name of the site in the session layer, whichever site it is.
 fn site() -> SiteId {
     SiteId::new(1)
 }
 
 impl ClientMachine {
-    /// A process without callers yet.
+    /// A client without callers.
     pub fn new(now: Tick, terms: Terms) -> Self {
         let me = SiteId::new(0);
         let peers = [(site(), Roles::Client)];
@@ -137,32 +140,34 @@ impl ClientMachine {
         }
     }
 
-    /// Handles what is due by `now`, then the input.
+    /// Handles the deadlines that are due by `now`, then the input.
     pub fn step(&mut self, now: Tick, input: ClientInput) -> Vec<ClientEffect> {
         self.now = now;
         if self.sessions.deadline().is_some_and(|when| when <= now) {
-            self.drive(session::Input::Time);
+            self.step_sessions(session::Input::Time);
         }
-        self.end_what_is_over();
+        self.expire_grants();
         match input {
             ClientInput::Time => {}
             ClientInput::Up => {
                 self.connected = true;
-                self.drive(session::Input::Up(site()));
+                self.step_sessions(session::Input::Up(site()));
             }
             ClientInput::Down => {
                 self.connected = false;
-                self.drive(session::Input::Down(site()));
+                self.step_sessions(session::Input::Down(site()));
             }
-            ClientInput::Packet(packet) => self.drive(session::Input::Packet(site(), packet)),
+            ClientInput::Packet(packet) => {
+                self.step_sessions(session::Input::Packet(site(), packet));
+            }
             ClientInput::Request(request) => self.on_request(request),
             ClientInput::Margin(call, margin) => {
                 self.grants.set_margin(call, margin.min(self.lease() / 4));
             }
             ClientInput::Stop => self.stop(),
         }
-        self.end_what_is_over(); // what the input made due
-        self.send_what_fits();
+        self.expire_grants(); // those the input made due
+        self.flush_unsent();
         std::mem::take(&mut self.out)
     }
 
@@ -172,7 +177,7 @@ impl ClientMachine {
         grants.into_iter().chain(self.sessions.deadline()).min()
     }
 
-    /// Until when the grant of `call` is good, as far as is known now; `None` if it is not inside.
+    /// Until when the grant of `call` is valid, as far as known now; `None` if it has no grant.
     pub fn valid_until(&self, call: u64) -> Option<Tick> {
         Some(self.grants.end(call)?.min(self.session_end()))
     }
@@ -190,12 +195,12 @@ impl ClientMachine {
         self.sessions.terms().keep(rule)
     }
 
-    /// By how much before the end of a grant its loss is signalled, unless the caller says more.
+    /// How long before the end of a grant its loss is signalled, unless the caller sets more.
     fn usual_margin(&self) -> Duration {
         self.lease() / 60
     }
 
-    /// No grant is good for longer than our session.
+    /// The end of our session: no grant is valid for longer.
     fn session_end(&self) -> Tick {
         if !self.keep(Rule::ClientBeliefEndsWithSession) {
             return Tick(u64::MAX);
@@ -203,18 +208,18 @@ impl ClientMachine {
         self.sessions.at(site()).map_or(Tick::ZERO, |session| session.until)
     }
 
-    fn drive(&mut self, input: session::Input<ClientMessage>) {
+    fn step_sessions(&mut self, input: session::Input<ClientMessage>) {
         let effects = self.sessions.step(self.now, input);
-        self.absorb(effects);
+        self.on_session_effects(effects);
     }
 
-    fn absorb(&mut self, effects: Vec<session::Effect<ClientMessage>>) {
+    fn on_session_effects(&mut self, effects: Vec<session::Effect<ClientMessage>>) {
         for effect in effects {
             match effect {
                 session::Effect::Packet(_, packet) => self.out.push(ClientEffect::Packet(packet)),
                 session::Effect::Deliver(.., ClientMessage::Reply(reply)) => self.on_reply(reply),
-                session::Effect::Tell(Event::Open(..)) => self.on_open(),
-                session::Effect::Tell(Event::Lost(_)) => self.on_session_lost(),
+                session::Effect::Notify(Event::Open(..)) => self.on_open(),
+                session::Effect::Notify(Event::Lost(_)) => self.on_session_lost(),
                 _ => {}
             }
         }
@@ -223,7 +228,7 @@ impl ClientMachine {
     fn on_request(&mut self, request: ClientRequest) {
         match request {
             ClientRequest::Claim(call, request) => {
-                let deadline = request.patience.map(|patience| self.now + patience);
+                let deadline = request.timeout.map(|timeout| self.now + timeout);
                 self.waiting.insert(call, Waiting { request: request.clone(), deadline });
                 if self.is_open() {
                     self.unsent.push_back(ClientRequest::Claim(call, request));
@@ -236,7 +241,7 @@ impl ClientMachine {
         }
     }
 
-    /// A caller leaves. If there is no session the site knows nothing of it, or soon will not.
+    /// A caller leaves. Without a session the site knows nothing of its call, or soon will not.
     fn leave(&mut self, call: u64) {
         let known = self.waiting.remove(&call).is_some() | self.grants.remove(call).is_some();
         if !known {
@@ -251,8 +256,8 @@ impl ClientMachine {
         }
     }
 
-    /// Sends what waits, as far as the stream has room for it.
-    fn send_what_fits(&mut self) {
+    /// Sends requests as far as the stream has room for them.
+    fn flush_unsent(&mut self) {
         while self.sessions.has_room(site())
             && let Some(request) = self.unsent.pop_front()
         {
@@ -260,18 +265,18 @@ impl ClientMachine {
                 ClientRequest::Claim(call, request) => {
                     let Some(waiting) = self.waiting.get(&call) else { continue }; // it left
                     let left = waiting.deadline.map(|end| between(self.now, end));
-                    ClientRequest::Claim(call, ClaimRequest { patience: left, ..request })
+                    ClientRequest::Claim(call, ClaimRequest { timeout: left, ..request })
                 }
                 request => request,
             };
             let message = ClientMessage::Request(request);
             let (bytes, mut effects) = (message.bytes(), Vec::new());
-            self.sessions.send((site(), Half::Arbiter), message, bytes, &mut effects);
-            self.absorb(effects);
+            self.sessions.send(site(), Half::Arbiter, message, bytes, &mut effects);
+            self.on_session_effects(effects);
         }
     }
 
-    /// A new session: the claims that wait are made in it, before what could not be asked yet.
+    /// A new session: waiting claims are made again in it, before the other unsent requests.
     fn on_open(&mut self) {
         let claims = self.waiting.iter();
         let claims = claims.map(|(&call, one)| ClientRequest::Claim(call, one.request.clone()));
@@ -281,11 +286,11 @@ impl ClientMachine {
         }
     }
 
-    /// The session is over by our clock: the site may give our grants to others from now on.
+    /// The session is over by our clock: from now on the site may grant our locks to others.
     fn on_session_lost(&mut self) {
         if self.keep(Rule::ClientBeliefEndsWithSession) {
             let live = std::mem::take(&mut self.grants).take_live();
-            let lost = |call| ClientEffect::Lost(call, CallerLoss::Unheard);
+            let lost = |call| ClientEffect::Lost(call, CallerLoss::Expired);
             self.out.extend(live.into_iter().map(lost));
         }
         self.out.extend(std::mem::take(&mut self.leaving).into_iter().map(ClientEffect::Left));
@@ -297,7 +302,9 @@ impl ClientMachine {
 
     fn on_reply(&mut self, reply: SiteReply) {
         match reply {
-            SiteReply::Granted(call, fence, got, end) => self.on_granted(call, (fence, got), end),
+            SiteReply::Granted(call, fence, granted, end) => {
+                self.on_granted(call, fence, granted, end);
+            }
             SiteReply::CommonDeadline(end) => {
                 if let Some(end) = self.by_our_clock(end) {
                     self.grants.on_common(end);
@@ -310,13 +317,13 @@ impl ClientMachine {
             SiteReply::Restored(call) => self.grants.restore(call),
             SiteReply::Broken(call, end, reason) => {
                 let end = self.by_our_clock(end).unwrap_or(Tick::ZERO);
-                self.grants.degrade(call, end); // it never ends before what was said
-                self.lose(call, CallerLoss::Told(Loss::Broken(reason)));
+                self.grants.degrade(call, end); // never before a deadline that was sent
+                self.lose(call, CallerLoss::Reported(Loss::Broken(reason)));
             }
             SiteReply::Lost(call, loss) => {
                 let signalled = self.grants.remove(call);
                 if signalled == Some(false) || self.waiting.remove(&call).is_some() {
-                    self.out.push(ClientEffect::Lost(call, CallerLoss::Told(loss)));
+                    self.out.push(ClientEffect::Lost(call, CallerLoss::Reported(loss)));
                 }
             }
             SiteReply::Denied(call, denial) => {
@@ -336,33 +343,33 @@ impl ClientMachine {
         }
     }
 
-    fn on_granted(&mut self, call: u64, (fence, got): (Fence, Got), end: RelativeDeadline) {
+    fn on_granted(&mut self, call: u64, fence: Fence, granted: Granted, end: RelativeDeadline) {
         if self.waiting.remove(&call).is_none() {
-            return; // it has left, and said so
+            return; // it left, and the site will learn that
         }
         let (margin, end) = (self.usual_margin(), self.by_our_clock(end).unwrap_or(Tick::ZERO));
         if end.min(self.session_end()) <= self.now + margin {
-            // It was under way for too long to be of use.
-            self.say_left(call);
-            return self.out.push(ClientEffect::Lost(call, CallerLoss::Unheard));
+            // It was in transit for too long to be of use.
+            self.send_leave(call);
+            return self.out.push(ClientEffect::Lost(call, CallerLoss::Expired));
         }
         self.grants.insert(call, end, margin);
         if !self.keep(Rule::CommonDeadlineForEarlier) {
             self.grants.on_common(self.grants.common());
         }
-        self.out.push(ClientEffect::Granted(call, fence, got));
+        self.out.push(ClientEffect::Granted(call, fence, granted));
     }
 
-    /// A deadline of the site by our clock: counted from our renewal that it names, for its message
-    /// may have been under way for long. `None` if that renewal is too old to be known.
+    /// A deadline of the site by our clock. It is counted from our renewal that it names, because
+    /// the message may have been in transit for long. `None` if that renewal is too old.
     fn by_our_clock(&self, end: RelativeDeadline) -> Option<Tick> {
         if !self.keep(Rule::ClientCountsFromRenewal) {
             return Some(self.now + end.after);
         }
-        self.sessions.handed(site(), end)
+        self.sessions.absolute_deadline(site(), end)
     }
 
-    /// Signals the loss of a grant, once. It stays good until the end known now, and is given back
+    /// Signals the loss of a grant, once. It stays valid until the end known now, and is given back
     /// then.
     fn lose(&mut self, call: u64, loss: CallerLoss) {
         let Some(end) = self.valid_until(call) else { return };
@@ -371,35 +378,35 @@ impl ClientMachine {
         }
     }
 
-    /// Signals the losses that are due, and gives back what is over: whoever has it must have
-    /// stopped.
-    fn end_what_is_over(&mut self) {
+    /// Signals the losses that are due, and gives back grants that are over: their holders must
+    /// have stopped.
+    fn expire_grants(&mut self) {
         let session = self.session_end();
         while let Some(call) = self.grants.next_lost(self.now, session) {
-            self.lose(call, CallerLoss::Unheard);
+            self.lose(call, CallerLoss::Expired);
         }
         while let Some(call) = self.grants.next_over(self.now) {
             self.grants.remove(call);
-            self.say_left(call);
+            self.send_leave(call);
         }
     }
 
-    /// Gives something back that nobody has any more, and nobody waits to hear of.
-    fn say_left(&mut self, call: u64) {
+    /// Gives a call back whose caller does not wait for the acknowledgement.
+    fn send_leave(&mut self, call: u64) {
         if self.is_open() {
             self.unsent.push_back(ClientRequest::Leave(call));
         }
     }
 
-    /// Gives back what is held. A grant whose loss was signalled before stays as it is: its holder
-    /// may rely on the end that it knows.
+    /// Gives back all grants. One whose loss was signalled before stays as it is: its holder may
+    /// rely on the end that it knows.
     fn stop(&mut self) {
         let live = self.grants.take_live();
         let waiting = std::mem::take(&mut self.waiting).into_keys();
         for call in live.iter().copied().chain(waiting) {
-            self.say_left(call);
+            self.send_leave(call);
         }
-        let lost = |call| ClientEffect::Lost(call, CallerLoss::Unheard);
+        let lost = |call| ClientEffect::Lost(call, CallerLoss::Expired);
         self.out.extend(live.into_iter().map(lost));
     }
 }

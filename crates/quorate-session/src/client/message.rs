@@ -1,17 +1,17 @@
-//! What a client process and its site say to each other.
+//! Messages between a client process and its site.
 
 use std::sync::Arc;
 
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
-use crate::claim::{Break, ClaimRequest, Denial, Loss};
+use crate::claim::{BreakRequest, ClaimRequest, Denial, Loss};
 use crate::ids::Fence;
-use crate::lock::Got;
+use crate::lock::Granted;
 use crate::question::{Answer, Question};
 use crate::session::RelativeDeadline;
 
-/// A process with callers: a number drawn at random when it starts.
+/// A client process: a number drawn at random when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClientId(pub u128);
 
@@ -24,50 +24,50 @@ pub enum ClientMessage {
     Reply(SiteReply),
 }
 
-/// What a client can ask of its site. It numbers its calls and questions, and uses no number twice.
+/// A request of a client. It numbers its calls and questions, and uses no number twice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ClientRequest {
     /// A caller wants a lock.
     Claim(u64, ClaimRequest),
-    /// A caller leaves, or does not wait any longer. Acknowledged by [`SiteReply::Left`].
+    /// A caller releases its grant, or stops waiting. Acknowledged by [`SiteReply::Left`].
     Leave(u64),
-    /// Somebody asks something of all sites.
+    /// A question to all sites.
     Ask(u64, Question),
-    /// Somebody wants a grant to end.
-    Break(Break),
+    /// A request to break a grant.
+    Break(BreakRequest),
 }
 
-/// What a site tells a client. The number is that of the call or question.
+/// A reply of a site. The number is that of the call or question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SiteReply {
-    /// The caller is inside.
-    Granted(u64, Fence, Got, RelativeDeadline),
-    /// All grants told of before this are good until then, except the degraded ones.
+    /// The claim is granted.
+    Granted(u64, Fence, Granted, RelativeDeadline),
+    /// All grants sent before this are valid until then, except the degraded ones.
     CommonDeadline(RelativeDeadline),
-    /// A site that this grant depends on is silent: it has a deadline of its own.
+    /// A site that this grant depends on is silent: the grant gets a deadline of its own.
     Degraded(u64, RelativeDeadline),
-    /// The grant is not degraded any more: the common deadlines told from now on count for it.
+    /// The grant is no longer degraded: common deadlines count for it from now on.
     Restored(u64),
-    /// The grant was broken, and ends then.
+    /// The grant was broken, and ends at this deadline.
     Broken(u64, RelativeDeadline, Arc<str>),
-    /// The grant is over.
+    /// The grant is lost.
     Lost(u64, Loss),
-    /// The caller gets nothing.
+    /// The claim is denied.
     Denied(u64, Denial),
-    /// The site has taken in that the caller left; nothing of its call is left there.
+    /// The site has handled [`ClientRequest::Leave`]; nothing of the call remains there.
     Left(u64),
-    /// The question went to these sites.
+    /// The question was sent to these sites.
     Asked(u64, Vec<SiteId>),
-    /// A site answers.
+    /// The answer of a site.
     Answer(u64, SiteId, Answer),
 }
 
 impl ClientMessage {
-    /// About how many bytes it takes; buffers are bounded by it.
+    /// About how many bytes it takes; buffers are bounded by this.
     pub fn bytes(&self) -> usize {
         match self {
             ClientMessage::Request(ClientRequest::Claim(_, request)) => 128 + request.bytes(),
-            ClientMessage::Request(ClientRequest::Break(wish)) => 256 + wish.reason.len(),
+            ClientMessage::Request(ClientRequest::Break(request)) => 256 + request.reason.len(),
             ClientMessage::Reply(SiteReply::Answer(_, _, answer)) => answer.bytes(),
             _ => 128,
         }

@@ -1,8 +1,8 @@
-//! The client's side: a process with callers, its session at a site, and what each may believe.
+//! A client process: its session at a site, and the grants of its callers.
 //!
-//! [`ClientMachine`] is the only implementation of "what a caller knows, and until when". Processes
-//! that reach their site over a socket drive it, programs that run a site of their own do, and so
-//! does the simulator.
+//! [`ClientMachine`] is the only implementation of "which grants are valid, and until when". It is
+//! driven by processes that reach their site over a socket, by programs that run a site of their
+//! own, and by the simulator.
 
 mod grants;
 mod machine;

@@ -1,81 +1,53 @@
-//! Groups, and what a read-write lock makes of them.
+//! Group locks, without their protocol.
 
-use std::collections::BTreeSet;
-use std::fmt;
-use std::sync::Arc;
+use std::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
-/// A group, by its name. Those who are inside together are of one group.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Group(Arc<str>);
+use super::groups::Groups;
+use super::spec::{Details, KindSpec, KindWords};
+use super::{Granted, Kind, Share};
+use crate::claim::Denial;
 
-impl Group {
-    /// The group of this name.
-    pub fn new(name: &str) -> Self {
-        Self(name.into())
-    }
+pub(super) const WORDS: KindWords =
+    KindWords { name: "group lock", column: Some("GROUP"), joint_request: None };
 
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.0
-    }
-}
+/// What a caller wants of a group lock: to be inside with any one of these groups.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GroupSpec(pub Groups);
 
-impl fmt::Display for Group {
+impl Display for GroupSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        write!(f, "group {}", self.0.any())
     }
 }
 
-/// Some groups, any of which will do; the paper's G.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Groups(Arc<BTreeSet<Group>>);
-
-impl Groups {
-    /// Whether `group` is one of them.
-    pub fn contains(&self, group: &Group) -> bool {
-        self.0.contains(group)
+impl KindSpec for GroupSpec {
+    fn kind(&self) -> Kind {
+        Kind::Group
     }
 
-    /// Whether there is none: nobody can be let in with it.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    fn check(&self) -> Result<(), Denial> {
+        self.0.check()
     }
 
-    /// The groups, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Group> {
-        self.0.iter()
+    fn bytes(&self) -> usize {
+        self.0.bytes()
     }
-}
 
-impl FromIterator<Group> for Groups {
-    fn from_iter<I: IntoIterator<Item = Group>>(groups: I) -> Self {
-        Self(Arc::new(groups.into_iter().collect()))
+    fn share(&self, granted: &Granted) -> Share {
+        Share::of_group(granted.group(), false)
     }
-}
 
-impl fmt::Display for Groups {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.iter().map(Group::name).collect();
-        f.write_str(&names.join(" "))
+    fn details<'a>(&'a self, granted: Option<&'a Granted>) -> Details<'a> {
+        self.0.details(granted)
     }
-}
 
-/// How a caller wants to use what a read-write lock guards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Access {
-    /// Together with other readers.
-    Read,
-    /// Alone.
-    Write,
-}
+    fn phrase(&self, granted: Option<&Granted>) -> String {
+        self.0.phrase(granted)
+    }
 
-impl fmt::Display for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Access::Read => "to read",
-            Access::Write => "to write",
-        })
+    fn cell(&self, granted: Option<&Granted>) -> String {
+        self.0.cell(granted)
     }
 }

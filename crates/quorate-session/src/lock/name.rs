@@ -1,4 +1,4 @@
-//! Names of resources.
+//! Names of locks.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SiteError;
 
-/// The name of a resource: 1 to 256 bytes, no control characters.
+/// The name of a lock: 1 to 256 bytes, no control characters.
 ///
 /// ```
 /// use quorate_session::Name;
@@ -20,8 +20,8 @@ use crate::SiteError;
 /// # Ok::<(), quorate_session::SiteError>(())
 /// ```
 ///
-/// Names are ordered by their hash first: the table of resources then compares numbers that lie
-/// side by side in memory, not texts that lie anywhere.
+/// Names are ordered by their hash first: a table of locks then compares numbers that are adjacent
+/// in memory, not texts that are anywhere.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name {
@@ -38,8 +38,8 @@ impl Name {
         &self.text
     }
 
-    /// FNV-1a-64 of the text. It decides by how much quorums are turned for this name, so it is
-    /// part of the language that sites speak and never changes.
+    /// FNV-1a-64 of the text. It decides by how much quorums are rotated for this name, so all
+    /// versions of all sites must agree on it.
     pub fn hash64(&self) -> u64 {
         self.hash
     }
@@ -79,7 +79,8 @@ impl From<Name> for String {
     }
 }
 
-fn fnv1a(bytes: &[u8]) -> u64 {
+/// FNV-1a-64. Sites compare what they derive from it, so its values never change.
+pub fn fnv1a(bytes: &[u8]) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn invalid_names_are_refused() {
         let long = "x".repeat(257);
         for text in ["", "a\nb", "\u{7f}", &long] {
             assert!(matches!(text.parse::<Name>(), Err(SiteError::InvalidName(_))), "{text:?}");

@@ -1,4 +1,4 @@
-//! The numbers that order tokens and what is done with them.
+//! Epochs and rounds: the order of tokens and of their occupancies.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Fence;
 
-/// How many bits of a fence count sessions; the rest counts epochs.
-const SESSION_BITS: u32 = 32;
+/// How many bits of a fence count rounds; the rest counts epochs.
+const ROUND_BITS: u32 = 32;
 
-/// The life of one token. A token that is lost is replaced by one of a higher epoch.
+/// The number of a token. A lost token is replaced by one of a higher epoch.
 ///
-/// Each epoch has one owner, the only site that can make its token: epoch e belongs to the site
-/// that has place e mod n in the cluster's list.
+/// Each epoch has one owner, the only site that can make its token: epoch e belongs to the site at
+/// place e mod n in the cluster's list.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -39,38 +39,38 @@ impl fmt::Display for Epoch {
     }
 }
 
-/// A session of a token: the fence of all who are inside in it, and the age of a token.
+/// A round of a token: the fence of all grants of its occupancy, and the age of the token.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Stamp {
     /// The token's epoch.
     pub epoch: Epoch,
-    /// The how-manieth session of that epoch; it grows also when a token is declined.
-    pub session: u64,
+    /// The round. It grows when an occupancy starts and when a token is declined.
+    pub round: u64,
 }
 
 impl Stamp {
-    /// The last session of an epoch. A token that has reached it is let go, and the next has a
+    /// The last round of an epoch. A token that comes near it is dropped, and the next one has a
     /// higher epoch.
-    pub const LAST: u64 = (1 << SESSION_BITS) - 1;
+    pub const LAST: u64 = (1 << ROUND_BITS) - 1;
 
-    /// The next session of the same epoch.
+    /// The next round of the same epoch.
     pub fn next(self) -> Self {
-        Self { session: self.session + 1, ..self }
+        Self { round: self.round + 1, ..self }
     }
 
-    /// One number for both, in the same order: 32 bits of epoch above 32 of session.
+    /// Both as one number, in the same order: 32 bits of epoch above 32 bits of round.
     pub fn fence(self) -> Fence {
-        assert!(self.session <= Self::LAST, "a token is let go before its sessions run out");
-        assert!(self.epoch.0 < 1 << (64 - SESSION_BITS), "2^32 epochs outlast any lock");
-        Fence((self.epoch.0 << SESSION_BITS) | self.session)
+        assert!(self.round <= Self::LAST, "a token is dropped before its rounds run out");
+        assert!(self.epoch.0 < 1 << (64 - ROUND_BITS), "2^32 epochs outlast any lock");
+        Fence((self.epoch.0 << ROUND_BITS) | self.round)
     }
 }
 
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.epoch, self.session)
+        write!(f, "{}.{}", self.epoch, self.round)
     }
 }
 
@@ -92,8 +92,8 @@ mod tests {
     }
 
     #[test]
-    fn fences_are_in_the_order_of_epochs_and_sessions() {
-        let stamp = |epoch, session| Stamp { epoch: Epoch(epoch), session };
+    fn fences_are_in_the_order_of_epochs_and_rounds() {
+        let stamp = |epoch, round| Stamp { epoch: Epoch(epoch), round };
         let order = [stamp(0, 1), stamp(0, 2), stamp(0, Stamp::LAST), stamp(1, 0), stamp(7, 3)];
         assert!(order.iter().zip(&order[1..]).all(|(one, next)| one.fence() < next.fence()));
         assert_eq!(stamp(1, 2).fence(), Fence((1 << 32) + 2));

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 /// Why a grant was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Why {
-    /// The permissions it rests on no longer contain a quorum.
+    /// The permissions it depends on no longer contain a quorum.
     NoQuorum,
-    /// The site on whose word it is inside vouches for it no more.
-    NoWord,
-    /// It stays for longer than it said. Its caller is told to stop, and the claim is released when
-    /// it has.
+    /// The delegation it depends on has expired.
+    DelegationExpired,
+    /// It has stayed for longer than it declared. Its caller is told to stop, and the claim is
+    /// released when it has.
     Overdue,
 }
 
@@ -21,7 +21,7 @@ impl fmt::Display for Why {
         match self {
             Why::NoQuorum => f.write_str("the sites that vouch for it are no quorum any more"),
             Why::Overdue => f.write_str("it stays for longer than it said"),
-            Why::NoWord => f.write_str("the site that let it in vouches for it no more"),
+            Why::DelegationExpired => f.write_str("the site that let it in vouches for it no more"),
         }
     }
 }

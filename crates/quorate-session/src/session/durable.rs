@@ -1,4 +1,4 @@
-//! What sessions must find again after a restart.
+//! What sessions need after a restart.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ pub struct Durable {
 }
 
 impl Durable {
-    /// What must be on disk before the next life of the site says a word.
-    pub fn reborn(self) -> Self {
+    /// What must be on disk before the next incarnation sends its first byte.
+    pub fn next_incarnation(self) -> Self {
         Self { incarnation: Incarnation(self.incarnation.0 + 1), ..self }
     }
 
-    /// Until when a site that starts `now` lends nothing: every permission that it may have lent
-    /// in an earlier life has lapsed by then.
+    /// Until when a site that starts `now` lends nothing: by then every loan of an earlier
+    /// incarnation has expired.
     pub fn quarantine(self, now: Tick, drift: Drift) -> Tick {
         now + drift.lengthen(self.lease_max)
     }

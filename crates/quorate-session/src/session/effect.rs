@@ -1,24 +1,24 @@
-//! What sessions ask of their driver and tell the protocols.
+//! What sessions ask of their driver, and the events they report to protocols.
 
 use quorate_quorum::SiteId;
 
 use super::{Durable, Packet};
 use crate::{SessionNo, Tick};
 
-/// Everything a step of the sessions can ask for, to be carried out in order.
+/// An effect of a step, to be carried out in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect<M> {
-    /// Say this to the peer, on the connection that is up; if it has just gone, to nobody.
+    /// Send this to the peer on the present connection; drop it if there is none.
     Packet(SiteId, Packet<M>),
-    /// A message of the peer for the half named, in the session of this number.
+    /// A message of the peer for this half, in the session of this number.
     Deliver(SiteId, Half, SessionNo, M),
-    /// Tell every resource, in order of their names.
-    Tell(Event),
+    /// Report this to every resource, in order of their names.
+    Notify(Event),
     /// This must be on disk before later effects leave the site.
     Persist(Durable),
-    /// Call again at this time; it replaces the time asked for before.
+    /// Call again at this time, which replaces the one before.
     Wake(Tick),
-    /// For the log: something about this peer.
+    /// A log entry about this peer.
     Note(SiteId, &'static str),
 }
 
@@ -31,20 +31,20 @@ pub enum Half {
     Arbiter,
 }
 
-/// The fate of a session, as the protocols are told it.
+/// A change of a session, as protocols see it.
 ///
-/// There is none for both halves: the two ends lose a session at different times, and each end
+/// No event concerns both halves: the two ends lose a session at different times, and each end
 /// has both roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// Requester half: there is a session at the site.
     Open(SiteId, SessionNo),
-    /// Requester half: nothing was heard of the site for half a lease, or the stream is over.
+    /// Requester half: no reply from the site for half a lease, or the stream is over.
     Silent(SiteId),
-    /// Requester half: the session at the site is over, and with it what it lent us.
+    /// Requester half: the session at the site is over, and with it the site's loans to us.
     Lost(SiteId),
     /// Arbiter half: the site has a session here.
     Opened(SiteId, SessionNo),
-    /// Arbiter half: the site's session here is over, and what we lent it is ours again.
+    /// Arbiter half: the site's session here is over, and our loans to it are ours again.
     Closed(SiteId),
 }

@@ -36,29 +36,29 @@ impl Lease {
         if fits { Ok(Self(length)) } else { Err(SiteError::LeaseOutOfRange(length)) }
     }
 
-    /// Its length D, which is also how long the server grants it by its own clock.
+    /// Its length D, by the server's clock.
     pub fn length(self) -> Duration {
         self.0
     }
 
     /// How often the client renews it: every D/3.
-    pub fn rhythm(self) -> Duration {
+    pub fn renew_interval(self) -> Duration {
         self.0 / 3
     }
 
     /// How old the last acknowledged renewal may be before the server counts as silent: D/2.
-    pub fn patience(self) -> Duration {
+    pub fn silence_timeout(self) -> Duration {
         self.0 / 2
     }
 
-    /// By how much a validity must have moved to be told at once: D/6.
-    pub fn push(self) -> Duration {
+    /// A deadline that moved by this much is sent to callers at once: D/6.
+    pub fn sixth(self) -> Duration {
         self.0 / 6
     }
 
-    /// By how much the validity must have moved of a site on whose word others are inside, to be
-    /// told at once: D/24. It is handed down twice more, and must not be old when it arrives.
-    pub fn nudge(self) -> Duration {
+    /// A deadline that moved by this much is sent to delegates at once: D/24. Two more hops follow,
+    /// and it must not be old when it arrives.
+    pub fn twenty_fourth(self) -> Duration {
         self.0 / 24
     }
 }
@@ -127,7 +127,7 @@ fn from_nanos(nanos: u128) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
-/// The time from `earlier` to `later`; nothing if it is the other way round.
+/// The time from `earlier` to `later`; zero if `earlier` is the later one.
 pub fn between(earlier: Tick, later: Tick) -> Duration {
     Duration::from_nanos(later.0.saturating_sub(earlier.0))
 }

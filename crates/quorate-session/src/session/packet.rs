@@ -1,4 +1,4 @@
-//! What the two ends of a session say to each other.
+//! Packets between the two ends of a session.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::{Frame, Lease};
 use crate::SessionNo;
 
-/// The how-manieth start of a site, kept on disk and raised before the first byte is sent.
+/// Counts the starts of a site; on disk, and raised before the first byte is sent.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Incarnation(pub u64);
 
-/// The number k of a renewal, counted up by the client of one session; the Hello New is number 0.
+/// The number k of a renewal in one session; the Hello New is number 0.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -25,30 +25,30 @@ pub struct Renewal(pub u64);
 )]
 pub struct Seq(pub u64);
 
-/// What two sites must have in common to speak at all.
+/// What two sites must have in common to communicate at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Badge {
+pub struct ClusterId {
     /// The cluster they belong to.
     pub cluster: u64,
     /// The epoch of its configuration.
     pub epoch: u64,
-    /// The version of their language.
+    /// The version of their wire format.
     pub wire: u32,
 }
 
-/// What one end says to the other.
+/// One packet from one end to the other.
 ///
-/// Handshake and renewals stand outside the numbered stream and are never re-sent. `M` is what
-/// the protocols say; nothing here looks inside.
+/// Handshake and renewals stand outside the numbered stream and are never sent again. `M` is the
+/// payload; nothing here looks inside.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Packet<M> {
-    /// Client to server: first packet of a session on a connection.
+    /// Client to server: the first packet of a session on a connection.
     Hello(Hello),
-    /// Server to client: the session is open, or goes on.
+    /// Server to client: the session is open, or is resumed.
     Welcome(Welcome),
-    /// Server to client: an earlier incarnation's lease still runs, for so long.
-    Later(SessionNo, Duration),
-    /// Server to client: not this session, and why. The stream is over, the lease is not.
+    /// Server to client: an earlier incarnation's lease still runs; ask again after this time.
+    RetryAfter(SessionNo, Duration),
+    /// Server to client: the session is refused. Its stream is over, its lease is not.
     Refused(SessionNo, Refusal),
     /// Client to server: renew the lease.
     Renew(SessionNo, Renewal, Seq),
@@ -58,17 +58,17 @@ pub enum Packet<M> {
     Up(SessionNo, Frame<M>),
     /// Server to client: a frame of the stream.
     Down(SessionNo, Frame<M>),
-    /// Client to server: an acknowledgement that no frame or renewal could carry in time.
-    UpTo(SessionNo, Seq),
+    /// Client to server: an acknowledgement of its own, when no frame or renewal carries one.
+    UpAck(SessionNo, Seq),
     /// Server to client: the same in the other direction.
-    DownTo(SessionNo, Seq),
+    DownAck(SessionNo, Seq),
 }
 
-/// A client's first word on a connection.
+/// A client's first packet on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Hello {
     /// What both must have in common.
-    pub badge: Badge,
+    pub cluster_id: ClusterId,
     /// The client's incarnation.
     pub incarnation: Incarnation,
     /// The session it wants.
@@ -78,16 +78,16 @@ pub struct Hello {
 /// The session a client wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Opening {
-    /// A new one. It says by this that its deadline of every earlier one has passed.
+    /// A new one. The client's deadline of every earlier one has passed.
     New(SessionNo),
-    /// The one it has, of which it received the stream as far as this.
+    /// The one it has; its stream was received up to this frame.
     Resume(SessionNo, Seq),
 }
 
 impl<M> Packet<M> {
-    /// Whether a client says it, to a server.
+    /// Whether it goes from a client to a server.
     pub fn is_from_client(&self) -> bool {
-        matches!(self, Packet::Hello(_) | Packet::Renew(..) | Packet::Up(..) | Packet::UpTo(..))
+        matches!(self, Packet::Hello(_) | Packet::Renew(..) | Packet::Up(..) | Packet::UpAck(..))
     }
 }
 
@@ -98,7 +98,7 @@ impl Opening {
         number
     }
 
-    /// How far the client received the stream.
+    /// The last frame that the client received.
     pub fn received(self) -> Seq {
         if let Opening::Resume(_, received) = self { received } else { Seq(0) }
     }
@@ -113,9 +113,9 @@ pub struct Welcome {
     pub number: SessionNo,
     /// How long a renewal lasts.
     pub lease: Lease,
-    /// For how long the server still lends nothing.
+    /// How long the server's quarantine still lasts.
     pub quarantine: Duration,
-    /// How far the server received the stream.
+    /// The last frame that the server received.
     pub received: Seq,
 }
 
@@ -124,19 +124,19 @@ pub struct Welcome {
 pub enum Refusal {
     /// The session is not here, or its stream is over.
     Gone,
-    /// A later incarnation or session of this client was here.
+    /// A later incarnation or session of this client was opened here.
     Stale,
     /// The server belongs to another cluster.
     OtherCluster,
     /// The server has another configuration.
     OtherEpoch,
-    /// The server speaks another version.
+    /// The server uses another version of the wire format.
     OtherWire,
 }
 
-impl Badge {
-    /// Why one with this badge does not speak to one with `other`; `None` if it does.
-    pub fn differs(self, other: Badge) -> Option<Refusal> {
+impl ClusterId {
+    /// Why a site with this identity refuses one with `other`; `None` if it does not.
+    pub fn differs(self, other: ClusterId) -> Option<Refusal> {
         if self.cluster != other.cluster {
             Some(Refusal::OtherCluster)
         } else if self.epoch != other.epoch {
@@ -150,7 +150,7 @@ impl Badge {
 }
 
 impl Refusal {
-    /// The refusal in words.
+    /// The refusal as text.
     pub fn reason(self) -> &'static str {
         match self {
             Refusal::Gone => "refused: the session is gone",

@@ -6,7 +6,7 @@ use quorate_quorum::SiteId;
 
 use super::RelativeDeadline;
 use super::{
-    At, ClientEnd, ClientView, Durable, Effect, Half, Incarnation, Packet, Rule, ServerEnd,
+    ClientEnd, ClientView, Context, Durable, Effect, Half, Incarnation, Packet, Rule, ServerEnd,
     ServerView, Terms,
 };
 use crate::{SessionNo, Tick};
@@ -14,33 +14,33 @@ use crate::{SessionNo, Tick};
 /// Everything that can happen to the sessions of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Input<M> {
-    /// A connection with the peer is up. It takes the place of one that was.
+    /// A connection with the peer is up. It replaces the one before.
     Up(SiteId),
     /// The connection with the peer is gone.
     Down(SiteId),
-    /// The peer says this. Nothing said on an earlier connection comes after [`Input::Up`].
+    /// A packet of the peer. None of an earlier connection comes after [`Input::Up`].
     Packet(SiteId, Packet<M>),
-    /// Send a payload of so many bytes to the half named of a site's protocols: to the arbiter in
-    /// our session there, to the requester in its session here.
+    /// Send a payload of this many bytes to this half of a site's protocols: to the arbiter half in
+    /// our session there, to the requester half in its session here.
     Send(SiteId, Half, M, usize),
-    /// Nothing but the time.
+    /// Time has passed.
     Time,
 }
 
 /// The roles of a site towards a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Roles {
-    /// Sites among each other: a session in each direction.
+    /// Two sites: a session in each direction.
     Both,
-    /// We have a session there, and it has none here: a caller at its site.
+    /// Only we have a session there: a client at its site.
     Client,
-    /// It has a session here, and we have none there: a site and its caller.
+    /// Only it has a session here: a site and its client.
     Server,
 }
 
 /// All sessions of one site, in both roles, as one value.
 ///
-/// Towards itself a site has no session: what it sends itself is delivered at once.
+/// A site has no session with itself: messages to itself are delivered at once.
 ///
 /// ```
 /// use quorate_session::Tick;
@@ -54,14 +54,15 @@ pub enum Roles {
 /// };
 /// let (mut a, mut b) = (start(one, two), start(two, one));
 ///
-/// // The driver connects them, and carries what they say.
-/// let mut said: Vec<_> = a.step(Tick(5), Input::Up(two)).into_iter().map(|e| (one, e)).collect();
-/// said.extend(b.step(Tick(5), Input::Up(one)).into_iter().map(|effect| (two, effect)));
-/// while let Some((from, effect)) = (!said.is_empty()).then(|| said.remove(0)) {
+/// // The driver connects them, and carries their packets.
+/// let mut effects = Vec::new();
+/// effects.extend(a.step(Tick(5), Input::Up(two)).into_iter().map(|effect| (one, effect)));
+/// effects.extend(b.step(Tick(5), Input::Up(one)).into_iter().map(|effect| (two, effect)));
+/// while let Some((from, effect)) = (!effects.is_empty()).then(|| effects.remove(0)) {
 ///     if let Effect::Packet(to, packet) = effect {
 ///         let to_site = if to == one { &mut a } else { &mut b };
 ///         let more = to_site.step(Tick(9), Input::Packet(from, packet));
-///         said.extend(more.into_iter().map(|effect| (to, effect)));
+///         effects.extend(more.into_iter().map(|effect| (to, effect)));
 ///     }
 /// }
 /// assert!(a.at(two).is_some_and(|session| !session.silent));
@@ -76,11 +77,11 @@ pub struct Sessions<M> {
     /// The time of the latest step.
     now: Tick,
     peers: BTreeMap<SiteId, Peer<M>>,
-    /// What is due when: ties by site, and our session there before its session here.
-    due: BTreeSet<Due>,
+    /// The deadlines of all ends: ties by site, and our session there before its session here.
+    deadlines: BTreeSet<Deadline>,
 }
 
-type Due = (Tick, SiteId, Half);
+type Deadline = (Tick, SiteId, Half);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Peer<M> {
@@ -89,10 +90,8 @@ struct Peer<M> {
 }
 
 impl<M: Clone> Sessions<M> {
-    /// Starts the sessions of `me`, with what was on its disk; the effects come first of all.
-    ///
-    /// The order of a restart: what was read is raised and synced before the first byte, and the
-    /// quarantine runs from now.
+    /// Starts the sessions of `me` with the record of its disk. The effects come before all others:
+    /// the next incarnation is synced before the first byte is sent. The quarantine runs from now.
     pub fn start(
         now: Tick,
         me: SiteId,
@@ -100,19 +99,20 @@ impl<M: Clone> Sessions<M> {
         terms: Terms,
         disk: Durable,
     ) -> (Self, Vec<Effect<M>>) {
-        let durable = disk.reborn();
+        let durable = disk.next_incarnation();
         let peers = peers.into_iter().filter(|(peer, _)| *peer != me);
         let peers: BTreeMap<SiteId, Peer<M>> =
             peers.map(|(peer, roles)| (peer, Peer::new(peer, roles))).collect();
         let quarantined_until = disk.quarantine(now, terms.drift);
-        let due = peers.iter().flat_map(|(site, peer)| peer.due(*site)).flatten().collect();
-        let site = Self { me, terms, durable, quarantined_until, now, peers, due };
+        let deadlines = peers.iter().flat_map(|(site, peer)| peer.deadlines(*site));
+        let deadlines = deadlines.flatten().collect();
+        let site = Self { me, terms, durable, quarantined_until, now, peers, deadlines };
         (site, vec![Effect::Persist(durable)])
     }
 
-    /// Handles what is due by `now`, in order of time, then the input.
+    /// Handles the deadlines that are due by `now`, in order of time, then the input.
     ///
-    /// A process that slept learns so of its lapse before it reads an old reply.
+    /// So a process that slept loses its session before it reads an old reply.
     pub fn step(&mut self, now: Tick, input: Input<M>) -> Vec<Effect<M>> {
         assert!(now >= self.now, "a clock does not run backwards");
         self.now = now;
@@ -124,7 +124,7 @@ impl<M: Clone> Sessions<M> {
         self.on_input(input, &mut out);
         self.on_deadlines(&mut out);
         let after = self.deadline();
-        assert!(after.is_none_or(|when| when > now), "nothing due is left");
+        assert!(after.is_none_or(|when| when > now), "no deadline that is due is left");
         if let Some(when) = after.filter(|_| after != before) {
             out.push(Effect::Wake(when));
         }
@@ -133,7 +133,7 @@ impl<M: Clone> Sessions<M> {
 
     /// When [`Sessions::step`] must be called at the latest.
     pub fn deadline(&self) -> Option<Tick> {
-        self.due.first().map(|(when, ..)| *when)
+        self.deadlines.first().map(|(when, ..)| *when)
     }
 
     /// Our session at `site`; `None` if there is none, as with ourselves.
@@ -151,12 +151,12 @@ impl<M: Clone> Sessions<M> {
         self.me
     }
 
-    /// This life of the site.
+    /// The incarnation of this start of the site.
     pub fn incarnation(&self) -> Incarnation {
         self.durable.incarnation
     }
 
-    /// What it goes by.
+    /// The terms of its sessions.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
@@ -166,27 +166,30 @@ impl<M: Clone> Sessions<M> {
         self.quarantined_until
     }
 
-    /// A validity of ours that ends at `until`, for a client that is inside on our word.
-    pub fn hand_down(&self, to: SiteId, until: Tick) -> Option<RelativeDeadline> {
-        self.peers.get(&to)?.server.as_ref()?.hand_down(until)
+    /// The deadline `until` of ours, in a form that `to` can convert to its own clock.
+    pub fn relative_deadline(&self, to: SiteId, until: Tick) -> Option<RelativeDeadline> {
+        self.peers.get(&to)?.server.as_ref()?.relative_deadline(until)
     }
 
-    /// Whether our session at `site` takes more from a sender that can wait.
+    /// Whether our session at `site` has room for a sender that can wait.
     pub fn has_room(&self, site: SiteId) -> bool {
         let client = self.peers.get(&site).and_then(|peer| peer.client.as_ref());
         client.is_some_and(|client| client.has_room(&self.terms))
     }
 
-    /// Until when we are inside on the word of `from`, by our clock.
-    pub fn handed(&self, from: SiteId, down: RelativeDeadline) -> Option<Tick> {
-        self.peers.get(&from)?.client.as_ref()?.handed(self.terms.drift, down)
+    /// A deadline that `from` sent, by our clock.
+    pub fn absolute_deadline(&self, from: SiteId, relative: RelativeDeadline) -> Option<Tick> {
+        let client = self.peers.get(&from)?.client.as_ref()?;
+        client.absolute_deadline(self.terms.drift, relative)
     }
 
     fn on_deadlines(&mut self, out: &mut Vec<Effect<M>>) {
-        while let Some(&(_, site, half)) = self.due.first().filter(|(when, ..)| *when <= self.now) {
-            self.with(site, |at, peer| match (half, &mut peer.client, &mut peer.server) {
-                (Half::Requester, Some(client), _) => client.on_deadline(at, out),
-                (Half::Arbiter, _, Some(server)) => server.on_deadline(at, out),
+        while let Some(&(_, site, half)) =
+            self.deadlines.first().filter(|(when, ..)| *when <= self.now)
+        {
+            self.with(site, |cx, peer| match (half, &mut peer.client, &mut peer.server) {
+                (Half::Requester, Some(client), _) => client.on_deadline(cx, out),
+                (Half::Arbiter, _, Some(server)) => server.on_deadline(cx, out),
                 _ => unreachable!("the end that has a deadline exists"),
             });
         }
@@ -196,10 +199,10 @@ impl<M: Clone> Sessions<M> {
         match input {
             Input::Time => {}
             Input::Up(site) => {
-                self.with(site, |at, peer| {
+                self.with(site, |cx, peer| {
                     peer.on_down();
                     if let Some(client) = &mut peer.client {
-                        client.on_up(at, out);
+                        client.on_up(cx, out);
                     }
                 });
             }
@@ -207,7 +210,7 @@ impl<M: Clone> Sessions<M> {
                 self.with(site, |_, peer| peer.on_down());
             }
             Input::Packet(site, packet) => self.on_packet(site, packet, out),
-            Input::Send(site, half, payload, bytes) => self.send((site, half), payload, bytes, out),
+            Input::Send(site, half, payload, bytes) => self.send(site, half, payload, bytes, out),
         }
     }
 
@@ -218,13 +221,14 @@ impl<M: Clone> Sessions<M> {
         if !self.peers.contains_key(&site) {
             return out.push(Effect::Note(site, "ignored: it is no peer"));
         }
-        self.with(site, |at, peer| peer.on_packet(at, packet, site, out));
+        self.with(site, |cx, peer| peer.on_packet(cx, packet, site, out));
     }
 
-    /// Sends a payload as [`Input::Send`] does, between two steps of the same time.
+    /// Sends a payload as [`Input::Send`] does, after a step of the same time.
     pub fn send(
         &mut self,
-        (site, half): (SiteId, Half),
+        site: SiteId,
+        half: Half,
         payload: M,
         bytes: usize,
         out: &mut Vec<Effect<M>>,
@@ -242,7 +246,7 @@ impl<M: Clone> Sessions<M> {
         });
     }
 
-    /// Has the lease we grant on disk before the Welcome that grants it.
+    /// Writes the length of our lease to disk before the first Welcome that grants it.
     fn agree_to_lease(&mut self, out: &mut Vec<Effect<M>>) {
         let length = self.terms.lease.length();
         if length > self.durable.lease_max {
@@ -251,20 +255,21 @@ impl<M: Clone> Sessions<M> {
         }
     }
 
-    /// Does something with the sessions of a peer, if `site` is one, and notes what is due then.
-    fn with(&mut self, site: SiteId, deed: impl FnOnce(At<'_>, &mut Peer<M>)) {
+    /// Calls `act` on the sessions of a peer, if `site` is one, and updates their deadlines.
+    fn with(&mut self, site: SiteId, act: impl FnOnce(Context<'_>, &mut Peer<M>)) {
         let Some(peer) = self.peers.get_mut(&site) else { return };
-        let before = peer.due(site);
-        let at = At {
+        let before = peer.deadlines(site);
+        let cx = Context {
             now: self.now,
             terms: &self.terms,
             incarnation: self.durable.incarnation,
             quarantined_until: self.quarantined_until,
         };
-        deed(at, peer);
-        for (old, new) in before.into_iter().zip(peer.due(site)).filter(|(old, new)| old != new) {
-            old.map(|old| self.due.remove(&old));
-            self.due.extend(new);
+        act(cx, peer);
+        let changed = before.into_iter().zip(peer.deadlines(site)).filter(|(old, new)| old != new);
+        for (old, new) in changed {
+            old.map(|old| self.deadlines.remove(&old));
+            self.deadlines.extend(new);
         }
     }
 }
@@ -277,42 +282,48 @@ impl<M: Clone> Peer<M> {
         }
     }
 
-    /// When something is due at either end.
-    fn due(&self, site: SiteId) -> [Option<Due>; 2] {
+    /// The deadlines of both ends.
+    fn deadlines(&self, site: SiteId) -> [Option<Deadline>; 2] {
         let client = self.client.as_ref().and_then(ClientEnd::deadline);
         let server = self.server.as_ref().and_then(ServerEnd::deadline);
         let client = client.map(|when| (when, site, Half::Requester));
         [client, server.map(|when| (when, site, Half::Arbiter))]
     }
 
-    fn on_packet(&mut self, at: At<'_>, packet: Packet<M>, site: SiteId, out: &mut Vec<Effect<M>>) {
+    fn on_packet(
+        &mut self,
+        cx: Context<'_>,
+        packet: Packet<M>,
+        site: SiteId,
+        out: &mut Vec<Effect<M>>,
+    ) {
         if packet.is_from_client() {
             let Some(server) = &mut self.server else {
                 return out.push(Effect::Note(site, "ignored: it can have no session here"));
             };
             match packet {
-                Packet::Hello(hello) => server.on_hello(at, hello, out),
+                Packet::Hello(hello) => server.on_hello(cx, hello, out),
                 Packet::Renew(number, k, received) => {
-                    server.on_renew(at, (number, k, received), out);
+                    server.on_renew(cx, number, k, received, out);
                 }
                 Packet::Up(number, frame) => server.on_frame(number, frame, out),
-                Packet::UpTo(number, received) => server.on_received(number, received, out),
-                _ => unreachable!("the rest is a server's"),
+                Packet::UpAck(number, received) => server.on_ack(number, received, out),
+                _ => unreachable!("the rest comes from servers"),
             }
         } else {
             let Some(client) = &mut self.client else {
                 return out.push(Effect::Note(site, "ignored: we want no session there"));
             };
             match packet {
-                Packet::Welcome(welcome) => client.on_welcome(at, welcome, out),
-                Packet::Later(number, left) => client.on_later(at, (number, left), out),
+                Packet::Welcome(welcome) => client.on_welcome(cx, welcome, out),
+                Packet::RetryAfter(number, left) => client.on_retry_after(cx, number, left, out),
                 Packet::Refused(number, why) => client.on_refused(number, why, out),
                 Packet::Renewed(number, k, received) => {
-                    client.on_renewed(at, (number, k, received), out);
+                    client.on_renewed(cx, number, k, received, out);
                 }
                 Packet::Down(number, frame) => client.on_frame(number, frame, out),
-                Packet::DownTo(number, received) => client.on_received(number, received, out),
-                _ => unreachable!("the rest is a client's"),
+                Packet::DownAck(number, received) => client.on_ack(number, received, out),
+                _ => unreachable!("the rest comes from clients"),
             }
         }
     }

@@ -1,27 +1,27 @@
 //! The numbered stream of a session: one value at each end, for both directions.
 
 use std::collections::VecDeque;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::Seq;
 
-/// A message with its number and how far the sender has received the other direction.
+/// A message with its number, and an acknowledgement of the other direction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame<M> {
     /// Its number in its direction.
     pub seq: Seq,
     /// All frames of the other direction up to this one were received.
     pub received: Seq,
-    /// What it carries.
+    /// The message.
     pub payload: M,
 }
 
-/// One end of a session's stream: what it sent and the other has not acknowledged, and how far it
-/// has received.
+/// One end of a session's stream: the frames that the other end has not acknowledged, and the last
+/// frame received.
 ///
-/// What one end sends arrives at the other once and in order, or not at all: a prefix of it.
+/// Frames arrive once and in order. If the stream breaks, a prefix of them has arrived.
 ///
 /// ```
 /// use quorate_session::session::{Seq, Stream};
@@ -30,38 +30,39 @@ pub struct Frame<M> {
 /// let late = here.send("two", 3)?;
 /// assert!(there.receive(late).is_err(), "a gap is a broken stream");
 ///
-/// // A new connection: the other end says how far it got.
+/// // A new connection: the other end says which frame it received last.
 /// let mut there = Stream::<&str>::new();
 /// for frame in here.resume(Seq(0))? {
 ///     there.receive(frame)?;
 /// }
-/// assert_eq!(there.receive(lost)?, None, "it was received already");
+/// assert_eq!(there.receive(lost)?, None, "it was received before");
 /// # Ok::<(), quorate_session::session::StreamOver>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stream<M> {
     /// Sent and not acknowledged, the oldest first, each with its size.
-    kept: VecDeque<(M, usize)>,
-    kept_bytes: usize,
+    unacknowledged: VecDeque<(M, usize)>,
+    unacknowledged_bytes: usize,
     /// The last frame that the other end acknowledged.
     acknowledged: Seq,
     /// The last frame received.
     received: Seq,
-    /// Frames received since the other end was last told.
-    untold: usize,
+    /// Frames received since the last acknowledgement we sent.
+    received_since_ack: usize,
 }
 
 /// Why a stream is over. The lease is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[error("{}", self.reason())]
 pub enum StreamOver {
-    /// More is unacknowledged than may be kept.
+    /// Too much is unacknowledged.
     Overflow,
-    /// A frame is missing, or the other end acknowledges what it cannot have.
+    /// A frame is missing, or the other end acknowledges a frame that was never sent.
     Broken,
 }
 
 impl StreamOver {
-    /// The reason in words.
+    /// The reason as text.
     pub fn reason(self) -> &'static str {
         match self {
             StreamOver::Overflow => "the stream is over: too much is unacknowledged",
@@ -70,74 +71,66 @@ impl StreamOver {
     }
 }
 
-impl fmt::Display for StreamOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.reason())
-    }
-}
-
-impl std::error::Error for StreamOver {}
-
 impl<M: Clone> Stream<M> {
-    /// How many frames are kept for the other end.
+    /// The most frames that may be unacknowledged.
     pub const FRAMES_MAX: usize = 4096;
-    /// How many bytes are kept for the other end.
+    /// The most bytes that may be unacknowledged.
     pub const BYTES_MAX: usize = 4 << 20;
-    /// After so many frames the other end is told even if there is nothing else to say.
-    const UNTOLD_MAX: usize = 256;
+    /// After this many frames an acknowledgement is sent by itself.
+    const ACK_AFTER: usize = 256;
 
-    /// A stream in which nothing was said.
+    /// A stream without frames.
     pub fn new() -> Self {
         Self {
-            kept: VecDeque::new(),
-            kept_bytes: 0,
+            unacknowledged: VecDeque::new(),
+            unacknowledged_bytes: 0,
             acknowledged: Seq(0),
             received: Seq(0),
-            untold: 0,
+            received_since_ack: 0,
         }
     }
 
-    /// Whether a sender that can wait should send now: fewer than `window` frames are kept. Usually
-    /// that is a quarter of what may be, so that what cannot wait finds room; the other end
-    /// acknowledges long before.
+    /// Whether a sender that can wait should send now: fewer than `window` frames are
+    /// unacknowledged. Usually the window is a quarter of the limit, so that senders that cannot
+    /// wait find room; the other end acknowledges long before.
     pub fn has_room(&self, window: usize) -> bool {
-        self.kept.len() < window && self.kept_bytes < Self::BYTES_MAX / 4
+        self.unacknowledged.len() < window && self.unacknowledged_bytes < Self::BYTES_MAX / 4
     }
 
-    /// How far the other direction was received; whoever asks tells the other end.
-    pub fn tell_received(&mut self) -> Seq {
-        self.untold = 0;
+    /// The acknowledgement to send now: the last frame received. The caller sends it.
+    pub fn take_ack(&mut self) -> Seq {
+        self.received_since_ack = 0;
         self.received
     }
 
-    /// Whether so much was received unacknowledged that the other end should be told at once.
-    pub fn should_tell(&self) -> bool {
-        self.untold >= Self::UNTOLD_MAX
+    /// Whether an acknowledgement should be sent at once.
+    pub fn needs_ack(&self) -> bool {
+        self.received_since_ack >= Self::ACK_AFTER
     }
 
     /// Numbers `payload` of `bytes` and keeps it until it is acknowledged.
     ///
     /// # Errors
     ///
-    /// [`StreamOver::Overflow`] if more would be kept than may be.
+    /// [`StreamOver::Overflow`] if too much would be unacknowledged.
     pub fn send(&mut self, payload: M, bytes: usize) -> Result<Frame<M>, StreamOver> {
-        let kept_bytes = self.kept_bytes.saturating_add(bytes);
-        if self.kept.len() == Self::FRAMES_MAX || kept_bytes > Self::BYTES_MAX {
+        let total = self.unacknowledged_bytes.saturating_add(bytes);
+        if self.unacknowledged.len() == Self::FRAMES_MAX || total > Self::BYTES_MAX {
             return Err(StreamOver::Overflow);
         }
-        self.kept.push_back((payload.clone(), bytes));
-        self.kept_bytes = kept_bytes;
-        let seq = Seq(self.acknowledged.0 + self.kept.len() as u64);
-        Ok(Frame { seq, received: self.tell_received(), payload })
+        self.unacknowledged.push_back((payload.clone(), bytes));
+        self.unacknowledged_bytes = total;
+        let seq = Seq(self.acknowledged.0 + self.unacknowledged.len() as u64);
+        Ok(Frame { seq, received: self.take_ack(), payload })
     }
 
-    /// Takes a frame: its payload, or `None` if it was here before.
+    /// Takes a frame: its payload, or `None` if it was received before.
     ///
     /// # Errors
     ///
     /// [`StreamOver::Broken`] if one before it is missing or its acknowledgement is impossible.
     pub fn receive(&mut self, frame: Frame<M>) -> Result<Option<M>, StreamOver> {
-        self.acknowledge(frame.received)?;
+        self.on_ack(frame.received)?;
         if frame.seq <= self.received {
             return Ok(None);
         }
@@ -145,44 +138,45 @@ impl<M: Clone> Stream<M> {
             return Err(StreamOver::Broken);
         }
         self.received = frame.seq;
-        self.untold += 1;
+        self.received_since_ack += 1;
         Ok(Some(frame.payload))
     }
 
-    /// Forgets what the other end has.
+    /// The other end received all frames up to this one: they are forgotten.
     ///
     /// # Errors
     ///
-    /// [`StreamOver::Broken`] if it cannot have it: that much was never sent.
-    pub fn acknowledge(&mut self, received: Seq) -> Result<(), StreamOver> {
-        if received.0 > self.acknowledged.0 + self.kept.len() as u64 {
+    /// [`StreamOver::Broken`] if the frame was never sent.
+    pub fn on_ack(&mut self, received: Seq) -> Result<(), StreamOver> {
+        if received.0 > self.acknowledged.0 + self.unacknowledged.len() as u64 {
             return Err(StreamOver::Broken);
         }
         while self.acknowledged < received {
-            let (_, bytes) = self.kept.pop_front().expect("no more than was sent");
-            self.kept_bytes -= bytes;
+            let (_, bytes) = self.unacknowledged.pop_front().expect("no more than was sent");
+            self.unacknowledged_bytes -= bytes;
             self.acknowledged = self.acknowledged.next();
         }
         Ok(())
     }
 
-    /// What the other end lacks, after it said on a new connection how far it received.
+    /// The frames that the other end lacks, by what it received before a new connection.
     ///
     /// # Errors
     ///
-    /// [`StreamOver::Broken`] if it lacks what it had acknowledged, or has what was never sent.
+    /// [`StreamOver::Broken`] if it lacks a frame that it had acknowledged, or acknowledges one
+    /// that was never sent.
     pub fn resume(&mut self, received: Seq) -> Result<Vec<Frame<M>>, StreamOver> {
         if received < self.acknowledged {
             return Err(StreamOver::Broken);
         }
-        self.acknowledge(received)?;
-        let (first, received) = (self.acknowledged.0 + 1, self.tell_received());
+        self.on_ack(received)?;
+        let (first, received) = (self.acknowledged.0 + 1, self.take_ack());
         let frame = |((payload, _), seq): (&(M, usize), u64)| Frame {
             seq: Seq(seq),
             received,
             payload: payload.clone(),
         };
-        Ok(self.kept.iter().zip(first..).map(frame).collect())
+        Ok(self.unacknowledged.iter().zip(first..).map(frame).collect())
     }
 }
 
@@ -205,8 +199,8 @@ mod tests {
         let answer = b.send('y', 1).unwrap();
         assert_eq!((answer.seq, answer.received), (Seq(1), Seq(1)));
         assert_eq!(a.receive(answer), Ok(Some('y')));
-        assert!(a.kept.is_empty());
-        assert_eq!(a.kept_bytes, 0);
+        assert!(a.unacknowledged.is_empty());
+        assert_eq!(a.unacknowledged_bytes, 0);
     }
 
     #[test]
@@ -232,19 +226,19 @@ mod tests {
         let mut bytes = Stream::new();
         bytes.send((), Stream::<()>::BYTES_MAX).unwrap();
         assert_eq!(bytes.send((), 1), Err(StreamOver::Overflow));
-        bytes.acknowledge(Seq(1)).unwrap();
+        bytes.on_ack(Seq(1)).unwrap();
         assert!(bytes.send((), 1).is_ok());
     }
 
     #[test]
     fn a_long_one_way_flow_is_acknowledged_by_itself() {
         let (mut a, mut b) = (Stream::new(), Stream::new());
-        for _ in 0..Stream::<()>::UNTOLD_MAX {
-            assert!(!b.should_tell());
+        for _ in 0..Stream::<()>::ACK_AFTER {
+            assert!(!b.needs_ack());
             b.receive(a.send((), 0).unwrap()).unwrap();
         }
-        assert!(b.should_tell());
-        a.acknowledge(b.tell_received()).unwrap();
-        assert!(a.kept.is_empty() && !b.should_tell());
+        assert!(b.needs_ack());
+        a.on_ack(b.take_ack()).unwrap();
+        assert!(a.unacknowledged.is_empty() && !b.needs_ack());
     }
 }

@@ -1,28 +1,27 @@
-//! What both roles of a site go by.
+//! The terms of a site's sessions, the same in both roles.
 
-use super::{Badge, Drift, Incarnation, Lease, Stream};
-use crate::Tick;
+use super::{ClusterId, Drift, Lease, Stream};
 
-/// What a site goes by in all its sessions.
+/// The terms of all sessions of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Terms {
-    /// What peers must have in common with it.
-    pub badge: Badge,
+    /// What its peers must have in common with it.
+    pub cluster_id: ClusterId,
     /// The lease it grants as a server.
     pub lease: Lease,
-    /// By how much clocks may drift apart.
+    /// By how much the rates of two clocks may differ.
     pub drift: Drift,
-    /// The rule that is not kept.
+    /// The rule that is undone.
     #[cfg(feature = "mutations")]
     undone: Option<Rule>,
-    /// The window, if it is not the usual one.
+    /// The window, if it is not [`Terms::WINDOW`].
     #[cfg(feature = "mutations")]
     window: Option<usize>,
 }
 
-/// A rule that a check can undo, to see that something breaks without it.
+/// A rule that a check can undo, to show that something breaks without it.
 ///
-/// Rules that can be bent from outside, by changing inputs or effects, are not here. Without the
+/// Rules that can be undone from outside, by changing inputs or effects, are not here. Without the
 /// feature `mutations` no rule can be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
@@ -34,39 +33,39 @@ pub enum Rule {
     CountFromSending,
     /// The server's deadline counts from the handling of a renewal, not from a guess at its making.
     CountFromHandling,
-    /// A step handles deadlines that are due before its input.
+    /// A step handles the deadlines that are due before its input.
     DeadlinesFirst,
     /// A renewal is stamped once: each has a number of its own.
     StampOnce,
-    /// What rests on a word ends when the giver said, not only with the session there.
-    WordsEnd,
-    /// And when the session there ends, however long the giver said.
-    WordsInSession,
-    /// A site goes on with a session only if it is the one that has it.
+    /// A delegation ends when the giver said, not only with the session there.
+    DelegationExpires,
+    /// A delegation ends with the session there, however long the giver said.
+    DelegationEndsWithSession,
+    /// A site resumes a session only if it has it.
     ResumeAtItsSite,
-    /// A client counts what its site tells it from the renewal that is named, not from receipt.
+    /// A client counts its site's deadlines from the renewal that is named, not from receipt.
     ClientCountsFromRenewal,
-    /// What a client believes ends with its session.
+    /// No grant of a client is valid for longer than its session.
     ClientBeliefEndsWithSession,
-    /// A common deadline counts for the grants of which a client was told before, not for later
+    /// A common deadline counts for the grants that a client received before it, not for later
     /// ones.
     CommonDeadlineForEarlier,
-    /// A site tells of grants that were degraded before it tells of a common deadline.
+    /// A site reports degraded grants before it sends a common deadline.
     ChangesBeforeCommon,
-    /// A client says that a caller leaves even if it is not connected then.
+    /// A client reports that a caller left even if it was not connected then.
     LeaveIsKept,
-    /// A word's time counts from the renewal that it names, not from its receipt.
-    WordsFromRenewal,
+    /// A delegation counts from the renewal that it names, not from its receipt.
+    DelegationCountsFromRenewal,
 }
 
 impl Terms {
-    /// How many unacknowledged frames a sender that can wait sends before it does.
+    /// The number of unacknowledged frames at which a sender that can wait does so.
     pub const WINDOW: usize = Stream::<()>::FRAMES_MAX / 4;
 
-    /// Terms of which every rule is kept.
-    pub fn new(badge: Badge, lease: Lease, drift: Drift) -> Self {
+    /// Terms with every rule kept.
+    pub fn new(cluster_id: ClusterId, lease: Lease, drift: Drift) -> Self {
         Self {
-            badge,
+            cluster_id,
             lease,
             drift,
             #[cfg(feature = "mutations")]
@@ -84,7 +83,7 @@ impl Terms {
         true
     }
 
-    /// How many unacknowledged frames a sender that can wait sends before it does.
+    /// The number of unacknowledged frames at which a sender that can wait does so.
     pub const fn window(&self) -> usize {
         Self::WINDOW
     }
@@ -97,32 +96,18 @@ impl Terms {
         Self { undone: Some(rule), ..self }
     }
 
-    /// The same terms, but senders that can wait do so after so many unacknowledged frames: what
-    /// happens to a full stream then happens in a short run too.
+    /// The same terms with a smaller window, so that a short run fills a stream too.
     pub fn with_window(self, frames: usize) -> Self {
         Self { window: Some(frames), ..self }
     }
 
-    /// How many unacknowledged frames a sender that can wait sends before it does.
+    /// The number of unacknowledged frames at which a sender that can wait does so.
     pub fn window(&self) -> usize {
         self.window.unwrap_or(Self::WINDOW)
     }
 
-    /// Whether `rule` is kept: always, but in a check of what happens otherwise.
+    /// Whether `rule` is kept.
     pub fn keep(&self, rule: Rule) -> bool {
         self.undone != Some(rule)
     }
-}
-
-/// The circumstances of a step: when, by which terms, and in which life of the site.
-#[derive(Clone, Copy, Debug)]
-pub struct At<'a> {
-    /// The time of the step.
-    pub now: Tick,
-    /// What the site goes by.
-    pub terms: &'a Terms,
-    /// The site's incarnation.
-    pub incarnation: Incarnation,
-    /// Until when the site lends nothing.
-    pub quarantined_until: Tick,
 }

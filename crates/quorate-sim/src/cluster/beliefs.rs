@@ -1,10 +1,9 @@
-//! What client processes tell their callers, and what the callers believe then: what the machine
-//! of their process says, and nothing else.
+//! What callers believe: what the machine of their client process says, and nothing else.
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_session::client::{CallerLoss, ClientEffect};
-use quorate_session::{CallId, Denial, Got, Loss};
+use quorate_session::{CallId, Denial, Granted, Loss};
 
 use super::callers::{Place, place_of};
 use super::event::Event;
@@ -12,11 +11,11 @@ use super::property::Holder;
 use super::run::{Due, Run};
 
 impl Run<'_> {
-    /// A client process tells a caller something.
-    pub(super) fn tell(&mut self, process: usize, effect: ClientEffect) {
+    /// Passes an effect of a client process on to its caller.
+    pub(super) fn notify_caller(&mut self, process: usize, effect: ClientEffect) {
         match effect {
-            ClientEffect::Granted(call, fence, got) => {
-                self.on_granted(process, CallId(call), fence, got);
+            ClientEffect::Granted(call, fence, granted) => {
+                self.on_granted(process, CallId(call), fence, &granted);
             }
             ClientEffect::Lost(call, loss) => self.on_lost(process, CallId(call), &loss),
             ClientEffect::Denied(call, denial) => self.on_denied(CallId(call), &denial),
@@ -26,27 +25,20 @@ impl Run<'_> {
         }
     }
 
-    /// Until when the machine of a client says that a call is good, by its clock.
+    /// The deadline of a call by the clock of its client, as the client's machine says.
     fn valid_until(&self, process: usize, id: CallId) -> Option<Tick> {
         self.clients[process].machine.as_ref()?.valid_until(id.0)
     }
 
-    fn on_granted(&mut self, process: usize, id: CallId, fence: Fence, got: Got) {
+    fn on_granted(&mut self, process: usize, id: CallId, fence: Fence, granted: &Granted) {
         let site = self.clients[process].site;
         let call = &mut self.calls[place_of(id)];
         if !call.is_waiting() {
             let name = self.clients[process].name;
-            return self.judge.on_misled(name, id, "is inside and did not wait");
+            return self.monitor.on_misled(name, id, "is inside and did not wait");
         }
         (call.place, call.site, call.fence) = (Place::Inside, site, fence);
-        match got {
-            Got::Mutex => {}
-            Got::Pool(numbers) => call.numbers = numbers,
-            Got::Group(group) => call.group = Some(group),
-            Got::Role(group, role) => {
-                (call.group, call.role) = (Some(group), Some(role));
-            }
-        }
+        call.share = Some(call.spec.share(granted));
         let name = call.name;
         self.clients[process].inside.insert(id);
         self.tally.grants += 1;
@@ -57,7 +49,7 @@ impl Run<'_> {
         self.plan_stay(id);
     }
 
-    /// Reads what the machine of a client says of each grant.
+    /// Reads the deadline of each grant from the machine of a client.
     pub(super) fn read_beliefs(&mut self, process: usize) {
         let inside: Vec<CallId> = self.clients[process].inside.iter().copied().collect();
         for id in inside {
@@ -66,13 +58,13 @@ impl Run<'_> {
                 None if self.calls[place_of(id)].place == Place::Ending => {} // it does not look
                 None => {
                     let name = self.clients[process].name;
-                    self.judge.on_misled(name, id, "is over and was told nothing");
+                    self.monitor.on_misled(name, id, "is over and was told nothing");
                 }
             }
         }
     }
 
-    /// A caller believes to be valid until then.
+    /// A caller believes that it is valid until then.
     fn believe(&mut self, process: usize, id: CallId, until: Tick) {
         let client = &self.clients[process];
         let (end, name) = (client.when(until), client.name);
@@ -81,23 +73,22 @@ impl Run<'_> {
             return;
         }
         if end < call.end {
-            return self.judge.on_misled(name, id, "was told a later end before");
+            return self.monitor.on_misled(name, id, "was told a later end before");
         }
         let enters = !call.entered && end > self.now;
         (call.end, call.entered) = (end, call.entered || enters);
         let (client, site, fence) = (name, SiteId::new(call.site), call.fence);
-        let (units, numbers, group) = (call.units(), call.numbers.clone(), call.group.clone());
-        let (name, exclusive) = (call.name, call.is_exclusive());
+        let (name, share) = (call.name, call.share().clone());
         self.see(&Event::Believes(client, id, until));
-        let holder = Holder { name, call: id, client, site, units, numbers, group, exclusive, end };
-        self.judge.on_belief(self.now, &holder);
+        let holder = Holder { name, call: id, client, site, share, end };
+        self.monitor.on_belief(self.now, &holder);
         if enters {
-            self.judge.on_enter(&holder, fence);
+            self.monitor.on_enter(&holder, fence);
         }
     }
 
-    /// The loss of a grant is signalled. Its caller leaves by the end that it knows; one that does
-    /// not look at its clock takes no notice.
+    /// The loss of a grant is signalled. Its caller leaves by the deadline that it knows, unless it
+    /// does not look at its clock.
     fn on_lost(&mut self, process: usize, id: CallId, loss: &CallerLoss) {
         let call = &mut self.calls[place_of(id)];
         if call.is_waiting() {
@@ -110,12 +101,12 @@ impl Run<'_> {
         call.place = Place::Ending;
         let (late, end, name) = (call.late, call.end, self.clients[process].name);
         match loss {
-            CallerLoss::Told(Loss::Broken(_)) => self.tally.broken += 1,
+            CallerLoss::Reported(Loss::Broken(_)) => self.tally.broken += 1,
             _ => self.tally.lost += 1,
         }
         let goes_on = self.valid_until(process, id).is_some();
-        if !goes_on && matches!(loss, CallerLoss::Told(_)) && end > self.now {
-            self.judge.on_outlived(name, id);
+        if !goes_on && matches!(loss, CallerLoss::Reported(_)) && end > self.now {
+            self.monitor.on_outlived(name, id);
         }
         self.see(&Event::Loses(name, id, loss));
         if !goes_on {
@@ -131,18 +122,7 @@ impl Run<'_> {
         if !self.calls[place_of(id)].is_waiting() {
             return;
         }
-        let why = match denial {
-            Denial::Busy => "busy",
-            Denial::TimedOut => "timed out",
-            Denial::NoQuorum { .. } => "no quorum",
-            Denial::NeverAsks => "never asks",
-            Denial::OtherKind { .. } => "other kind",
-            Denial::Units(_) => "invalid units",
-            Denial::Groups(_) => "invalid groups",
-            Denial::Time(_) => "invalid time",
-            Denial::TooMany(_) => "too many names",
-            Denial::Reused => "number reused",
-        };
+        let why = denial.name();
         *self.tally.denied.entry(why).or_default() += 1;
         self.finish(id, why);
     }

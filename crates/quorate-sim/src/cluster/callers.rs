@@ -1,67 +1,60 @@
-//! Callers: what they ask for, how long they stay, and which of them stay too long.
+//! Callers: when they come, how long they stay, and which of them stay too long.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::Fence;
-use quorate_protocol::group::{Access, Group, Groups};
-use quorate_protocol::role::Role;
 use quorate_session::client::{ClientInput, ClientRequest};
-use quorate_session::{Break, CallId, Card, ClaimRequest, Units, Want};
+use quorate_session::{BreakRequest, CallId, ClaimRequest, Claimant, LockSpec, Share};
 
+use super::Load;
 use super::event::{ClientName, Event};
 use super::run::{Due, MS, Run, nanos};
 use super::storage::Write;
-use super::{Load, Wants};
 
 /// One call of a caller.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     /// Its process.
     pub(super) process: usize,
-    /// Who calls, and for which resource.
+    /// Which caller, and for which lock.
     caller: usize,
     pub(super) name: usize,
     /// Whether it never looks at its clock.
     pub(super) late: bool,
     hold: u64,
     pub(super) place: Place,
-    /// Whether it has left, and nobody has said yet that nothing is left of it.
+    /// Whether it has left, and that is not acknowledged yet.
     pub(super) leaving: bool,
     /// The site at which it is inside.
     pub(super) site: usize,
     pub(super) fence: Fence,
-    want: Want,
-    /// The units it got, if it wanted to know which.
-    pub(super) numbers: BTreeSet<u32>,
-    /// The group it got, if it wanted one.
-    pub(super) group: Option<Group>,
-    /// Its role there, if it wanted one.
-    pub(super) role: Option<Role>,
-    /// Until when it believes to be valid, in true time.
+    pub(super) spec: LockSpec,
+    /// The part of the lock that it was granted.
+    pub(super) share: Option<Share>,
+    /// The deadline that it knows, in true time.
     pub(super) end: u64,
     /// Whether it was ever valid.
     pub(super) entered: bool,
 }
 
-/// Where a call is.
+/// The state of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Waiting,
     Inside,
-    /// Inside, and the loss of its grant was signalled.
+    /// Inside, and the loss of its grant has been signalled.
     Ending,
     Over,
 }
 
-/// Who waits for a resource, for the figures.
+/// The callers that wait for a lock, for the figures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     waiting: u32,
-    /// Since when somebody has waited without a break.
+    /// Since when a caller has waited without a break.
     since: u64,
-    /// When the last holder that left did so, or was not valid any more.
+    /// When the last holder left or ended.
     left: u64,
 }
 
@@ -74,24 +67,14 @@ impl Call {
         self.place == Place::Inside || self.place == Place::Ending
     }
 
-    /// Whether no other exclusive member of its group may be inside with it.
-    pub(super) fn is_exclusive(&self) -> bool {
-        self.role == Some(Role::Exclusive)
-    }
-
-    /// How many units it wants; any other lock is one.
-    pub(super) fn units(&self) -> u32 {
-        match self.want {
-            Want::Mutex | Want::Group(_) | Want::Access(_) | Want::Role { .. } | Want::Token(_) => {
-                1
-            }
-            Want::Pool { units, .. } => units.count,
-        }
+    /// The part of the lock that it was granted.
+    pub(super) fn share(&self) -> &Share {
+        self.share.as_ref().expect("a caller that is or was inside has a share")
     }
 }
 
 impl Run<'_> {
-    /// A caller asks for a resource, if its process is alive.
+    /// A caller claims a lock, if its process is alive.
     pub(super) fn on_claim(&mut self, caller: usize) {
         let process = self.slots[self.slot_of[caller]].process;
         if self.healed_at.is_some() {
@@ -106,11 +89,11 @@ impl Run<'_> {
         }
         let mut call = self.draw_call(caller, process);
         let id = CallId(self.calls.len() as u64);
-        let mut patience = None;
+        let mut timeout = None;
         if call.hold == u64::MAX {
             call.hold = nanos(self.plan.lasts);
         } else if self.chance.percent(30) {
-            patience = Some(Duration::from_nanos(self.chance.below(2 * self.lease)));
+            timeout = Some(Duration::from_nanos(self.chance.below(2 * self.lease)));
         } else if self.chance.percent(15) {
             let wait = self.chance.about(self.lease / 4);
             self.plan_in(wait, Due::GiveUp(id));
@@ -120,9 +103,9 @@ impl Run<'_> {
         self.calls.push(call);
         self.tally.claims += 1;
         self.see(&Event::Claims(self.clients[process].name, id, &name));
-        let hasty = self.plan.hasty && id.0 % 4 == 3;
-        let (want, card) = (self.call(id).want.clone(), Card::default());
-        let claim = ClaimRequest { name, want, card, patience, hasty };
+        let no_wait = self.plan.no_wait && id.0 % 4 == 3;
+        let (spec, claimant) = (self.call(id).spec.clone(), Claimant::default());
+        let claim = ClaimRequest { name, spec, claimant, timeout, no_wait };
         self.request(process, ClientRequest::Claim(id.0, claim));
     }
 
@@ -134,56 +117,17 @@ impl Run<'_> {
         queue.waiting += 1;
     }
 
-    fn draw_groups(&mut self) -> Groups {
-        let some = 1 + self.chance.below(7);
-        let named = (0..3).filter(|group| some >> group & 1 == 1);
-        named.map(|group| Group::new(["a", "b", "c"][group])).collect()
-    }
-
-    fn draw_want(&mut self) -> Want {
-        match self.plan.wants {
-            Wants::Mutex => Want::Mutex,
-            Wants::Pool => {
-                let count = 1 + self.chance.below(self.mood.units.into());
-                let count = u32::try_from(count).expect("a pool is small here");
-                let units = Units { count, of: self.mood.units };
-                Want::Pool { units, numbered: self.chance.percent(50) }
-            }
-            Wants::Group if self.mood.read_write => {
-                let reads = self.chance.percent(70);
-                Want::Access(if reads { Access::Read } else { Access::Write })
-            }
-            Wants::Group => Want::Group(self.draw_groups()),
-            Wants::Token => Want::Token(self.draw_groups()),
-            Wants::Role => {
-                let some = 1 + self.chance.below(7);
-                let named: Vec<usize> = (0..3).filter(|group| some >> group & 1 == 1).collect();
-                let roles = named.into_iter().map(|group| {
-                    let exclusive = self.chance.percent(40);
-                    let role = if exclusive { Role::Exclusive } else { Role::Shared };
-                    (Group::new(["a", "b", "c"][group]), role)
-                });
-                let groups = roles.collect();
-                // Some stay for longer than they say.
-                let time = Duration::from_nanos(self.chance.about(self.mood.hold));
-                Want::Role { groups, time }
-            }
-        }
-    }
-
     fn draw_call(&mut self, caller: usize, process: usize) -> Call {
         let drawn = matches!(self.plan.load, Load::Drawn { .. });
         let mut hold = self.chance.about(self.mood.hold);
         if self.chance.percent(5) {
             hold += self.chance.below(4 * self.lease);
         }
-        // The first resource is the hot one.
+        // The first lock is the busy one.
         let name = if self.chance.percent(40) { 0 } else { self.chance.place(self.names.len()) };
         Call {
-            want: self.draw_want(),
-            numbers: BTreeSet::new(),
-            group: None,
-            role: None,
+            spec: self.plan.wants.draw_spec(self.mood.taste, self.mood.hold, &mut self.chance),
+            share: None,
             process,
             caller,
             name,
@@ -207,12 +151,12 @@ impl Run<'_> {
         &self.calls[place_of(id)]
     }
 
-    /// The process of a caller, as people call it.
+    /// The name of a caller's process.
     fn client_name(&self, id: CallId) -> ClientName {
         self.clients[self.call(id).process].name
     }
 
-    /// Whether a caller is stopped together with its process; then it does this when it goes on.
+    /// Whether a caller is paused with its process. Then it does this when the process continues.
     fn is_held_up(&mut self, id: CallId, due: Due) -> bool {
         let process = self.call(id).process;
         let client = &mut self.clients[process];
@@ -231,7 +175,7 @@ impl Run<'_> {
         self.send_leave(id);
     }
 
-    /// A caller has what it asked for: it writes now and then, and leaves.
+    /// Plans what a caller does inside: it writes now and then, and leaves.
     pub(super) fn plan_stay(&mut self, id: CallId) {
         let mut hold = self.call(id).hold;
         if self.healed_at.is_some() {
@@ -247,7 +191,7 @@ impl Run<'_> {
         }
     }
 
-    /// A caller wants to hear of the loss of its grant earlier than usual.
+    /// A caller asks for an earlier signal of the loss of its grant.
     pub(super) fn on_margin(&mut self, id: CallId) {
         if self.call(id).is_inside() {
             let margin = Duration::from_nanos(self.chance.below(self.lease / 8));
@@ -256,8 +200,8 @@ impl Run<'_> {
         }
     }
 
-    /// A caller that is inside writes, if it looks at its clock and it is not too late. One that
-    /// was stopped between looking and writing writes when it goes on.
+    /// A caller inside writes, unless it looks at its clock and its time is over. A caller that is
+    /// paused between looking and writing writes when it continues.
     pub(super) fn on_write(&mut self, id: CallId) {
         if !self.call(id).is_inside() {
             return;
@@ -276,7 +220,7 @@ impl Run<'_> {
         self.write(id);
     }
 
-    /// A caller writes that does not know that its time is over.
+    /// A caller writes without looking at its clock.
     pub(super) fn on_late_write(&mut self, id: CallId) {
         let gone = !self.clients[self.call(id).process].is_alive();
         if gone || self.is_held_up(id, Due::LateWrite(id)) {
@@ -288,22 +232,22 @@ impl Run<'_> {
     fn write(&mut self, id: CallId) {
         let call = self.call(id);
         let (name, fence) = (call.name, call.fence);
-        let valid = self.judge.is_valid(self.now, name, id);
-        // Each unit that has a number has a storage; without numbers nothing tells units apart.
-        let guarded: Vec<u32> = match self.plan.wants {
-            Wants::Mutex | Wants::Group | Wants::Token => vec![0],
-            // Those who conflict with nobody of their group have another fence.
-            Wants::Role => vec![u32::from(call.is_exclusive())],
-            Wants::Pool => call.numbers.iter().copied().collect(),
+        let valid = self.monitor.is_valid(self.now, name, id);
+        let share = call.share().clone();
+        let guarded: Vec<u32> = match share.group {
+            // Exclusive members have fences of their own, and a storage.
+            Some(_) => vec![u32::from(share.exclusive)],
+            // Each unit that has a number has a storage; the others cannot be told apart.
+            None => share.numbers.iter().copied().collect(),
         };
         for unit in guarded {
             let mut write = self.stores.entry((name, unit)).or_default().write(id, fence);
             if let Write::Mixed(other) = write
-                && self.call(id).group.is_some()
-                && !self.call(id).is_exclusive()
-                && self.call(other).group == self.call(id).group
+                && share.group.is_some()
+                && !share.exclusive
+                && self.call(other).share().group == share.group
             {
-                write = Write::Accepted; // they are of one session
+                write = Write::Accepted; // they are of one occupancy
             }
             self.note_write(id, fence, valid, write);
         }
@@ -326,7 +270,7 @@ impl Run<'_> {
             }
         };
         self.see(&Event::Writes(self.client_name(id), id, fence, how));
-        self.judge.on_write(id, fence, valid, write);
+        self.monitor.on_write(id, fence, valid, write);
     }
 
     pub(super) fn on_leave(&mut self, id: CallId) {
@@ -353,7 +297,7 @@ impl Run<'_> {
         }
     }
 
-    /// A call is over. A late caller goes on for a while all the same.
+    /// A call is over. A late caller continues to write for a while.
     pub(super) fn finish(&mut self, id: CallId, how: &str) {
         let now = self.now;
         let call = &mut self.calls[place_of(id)];
@@ -367,7 +311,7 @@ impl Run<'_> {
             queue.waiting -= 1;
         } else {
             queue.left = queue.left.max(end.min(now));
-            self.judge.on_leave(name, id);
+            self.monitor.on_leave(name, id);
             if late {
                 for _ in 0..=self.chance.below(2) {
                     let wait = self.chance.below(2 * self.lease);
@@ -378,16 +322,16 @@ impl Run<'_> {
         self.think(caller);
     }
 
-    /// A caller is inside: it does not wait any more, and for how long nobody held the lock.
+    /// A caller is inside: notes for how long the lock was free while it waited.
     pub(super) fn note_entry(&mut self, name: usize) {
         let queue = &mut self.queues[name];
         queue.waiting -= 1;
-        let held = queue.left.max(self.judge.last_end(self.now, name));
+        let held = queue.left.max(self.monitor.last_end(self.now, name));
         let free = self.now.saturating_sub(queue.since.max(held));
         self.tally.gap_ns_max = self.tally.gap_ns_max.max(free);
     }
 
-    /// A client process has crashed, and its callers are gone.
+    /// A client process has crashed, and its callers with it.
     pub(super) fn bury_callers(&mut self, process: usize) {
         for place in 0..self.calls.len() {
             let call = &mut self.calls[place];
@@ -402,7 +346,7 @@ impl Run<'_> {
         }
     }
 
-    /// Somebody wants a grant broken, in any process, and does not always know the right fence.
+    /// A process asks to break a grant, sometimes with the wrong fence.
     pub(super) fn on_break(&mut self) {
         if self.healed_at.is_some() {
             return;
@@ -411,7 +355,7 @@ impl Run<'_> {
         self.plan_in(wait, Due::Break);
         let name = self.chance.place(self.names.len());
         let process = self.slots[self.chance.place(self.slots.len())].process;
-        let Some(holder) = self.judge.holder(self.now, name) else { return };
+        let Some(holder) = self.monitor.holder(self.now, name) else { return };
         let mut fence = self.call(holder.call).fence;
         if self.chance.percent(25) {
             fence = fence.next();
@@ -422,8 +366,9 @@ impl Run<'_> {
         self.tally.breaks += 1;
         let name = self.names[name].clone();
         self.see(&Event::Breaks(self.clients[process].name, &name, fence));
-        let wish = Break { name, fence, by: Card::default(), reason: Arc::from("it hangs") };
-        self.request(process, ClientRequest::Break(wish));
+        let order =
+            BreakRequest { name, fence, by: Claimant::default(), reason: Arc::from("it hangs") };
+        self.request(process, ClientRequest::Break(order));
     }
 }
 

@@ -1,14 +1,14 @@
-//! What clusters draw beyond what every run does.
+//! The random draws of clusters, beyond those of every run.
 
 use crate::chance::Chance;
 
 impl Chance {
-    /// A place in something of this length, which is not 0.
+    /// An index below this length, which is not 0.
     pub(in crate::cluster) fn place(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).expect("it is below a length")
     }
 
-    /// Whether something happens that happens so many times in a hundred.
+    /// True in so many cases of a hundred.
     pub(in crate::cluster) fn percent(&mut self, times: u64) -> bool {
         self.below(100) < times
     }
@@ -23,7 +23,7 @@ impl Chance {
         &choices[self.place(choices.len())]
     }
 
-    /// A length of time that is mostly short and sometimes long: the longer the rarer.
+    /// A duration that is mostly short and sometimes long; the longer, the rarer.
     pub(in crate::cluster) fn about(&mut self, mean: u64) -> u64 {
         let mut time = self.below(2 * mean + 1);
         while self.below(8) == 0 {
@@ -32,7 +32,7 @@ impl Chance {
         time
     }
 
-    /// A length of a fault: short, as long as a lease, or longer than several.
+    /// The duration of a fault: short, about a lease, or longer than several leases.
     pub(in crate::cluster) fn spell(&mut self, lease: u64) -> u64 {
         match self.below(3) {
             0 => self.below(lease / 2) + 1,

@@ -1,4 +1,4 @@
-//! Faults of remote clients as they happen.
+//! The faults of remote clients.
 
 use quorate_session::client::ClientInput;
 
@@ -7,12 +7,12 @@ use super::faults::Cut;
 use super::run::{Due, Run};
 
 impl Run<'_> {
-    /// The process that runs where a fault happens, or the last one that did.
+    /// The process of a slot: the one that runs there, or the last one that did.
     pub(super) fn slot(&self, client: usize) -> &Client {
         &self.clients[self.slots[client].process]
     }
 
-    /// The remote clients that have a connection with a site.
+    /// The remote clients that are connected to a site.
     pub(super) fn remote_at(&mut self, site: usize) -> Vec<usize> {
         let remote = |&process: &usize| self.clients[process].host.is_none();
         let remote: Vec<usize> = (0..self.clients.len()).filter(remote).collect();
@@ -34,8 +34,8 @@ impl Run<'_> {
         self.break_link(site, endpoint, after);
     }
 
-    /// Packets between a client and its present site stall. After a while somebody gives the
-    /// connection up, unless it is only that the client does not read.
+    /// Packets between a client and its present site stall. After a while one end gives the
+    /// connection up, unless the client merely does not read.
     pub(super) fn cut_client(&mut self, client: usize, cut: Cut, lasts: u64) {
         let process = self.slots[client].process;
         let (site, endpoint) = (self.clients[process].site, self.endpoint(process));
@@ -47,8 +47,8 @@ impl Run<'_> {
             ways.push((site, endpoint));
         }
         if cut != Cut::Unread && self.chance.percent(60) {
-            let patience = self.lease / 4 + self.chance.below(3 * self.lease);
-            self.plan_in(patience, Due::TimeOut(site, endpoint));
+            let timeout = self.lease / 4 + self.chance.below(3 * self.lease);
+            self.plan_in(timeout, Due::TimeOut(site, endpoint));
         }
         self.block(ways, lasts);
     }
@@ -64,7 +64,7 @@ impl Run<'_> {
         self.plan_in(lasts, Due::StartClient(client));
     }
 
-    /// A client process gives back what its callers have, and has a moment to say so.
+    /// A client process stops: it releases the locks of its callers and ends soon.
     pub(super) fn stop_client(&mut self, client: usize, lasts: u64) {
         let process = self.slots[client].process;
         self.clients[process].stopping = true;
@@ -74,8 +74,8 @@ impl Run<'_> {
         self.plan_in(wait + lasts, Due::StartClient(client));
     }
 
-    /// A client process is gone. Its system closes its connection, or its machine is gone too and
-    /// the site finds out when it hears nothing.
+    /// A client process crashes. Its operating system closes its connection; if its machine is gone
+    /// too, the site gets no packets any more.
     pub(super) fn end_client(&mut self, process: usize) {
         if !self.clients[process].is_alive() {
             return;
@@ -90,7 +90,7 @@ impl Run<'_> {
         }
     }
 
-    /// Another process takes the place of one that is gone.
+    /// Another process replaces one that is gone.
     pub(super) fn restart_client(&mut self, client: usize) {
         if !self.slot(client).is_alive() {
             self.start_client(client);

@@ -1,7 +1,7 @@
 //! Client processes: each has a machine, a clock, and a connection to one site at a time.
 //!
-//! A process runs in that of its site, and shares its clock and its fate, or has one of its own: it
-//! survives its site, and connects again, there or elsewhere.
+//! An embedded client runs in the process of its site, and shares its clock and its crashes. A
+//! remote client survives its site, and connects again, there or elsewhere.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 use quorate_session::CallId;
 use quorate_session::client::{ClientEffect, ClientId, ClientInput, ClientMachine, ClientRequest};
-use quorate_session::session::{Badge, Drift, Lease, Terms};
+use quorate_session::session::{ClusterId, Drift, Lease, Terms};
 
 use super::clock::Clock;
 use super::event::{AnyPacket, ClientName, Event};
@@ -22,33 +22,33 @@ use crate::chance::Chance;
 /// A client process.
 #[derive(Debug)]
 pub(super) struct Client {
-    /// The number by which sites know it: its place in the list of all processes.
+    /// Its number at the sites: its index in the list of all processes.
     pub(super) id: ClientId,
     pub(super) name: ClientName,
-    /// The site in whose process it runs, if it has none of its own.
+    /// The site in whose process it runs, if it is embedded.
     pub(super) host: Option<usize>,
     pub(super) clock: Clock,
-    /// `None` once it is gone.
+    /// `None` after its end.
     pub(super) machine: Option<ClientMachine>,
-    /// The site it is connected to, or tries to reach, and how often that has failed.
+    /// The site it is connected to, or tries to reach, and the number of failed attempts.
     pub(super) site: usize,
     failures: u32,
-    /// The generation of the connection that the machine knows to be up; 0 if none is.
+    /// The generation of the connection that the machine was told is up; 0 if none is.
     connection: u64,
     pub(super) paused: bool,
-    /// Whether it takes no more claims, and is gone soon.
+    /// Whether it is stopping and takes no more claims.
     pub(super) stopping: bool,
-    /// What happened to it while it was paused, and the generation of a connection that came up.
+    /// The inputs it missed while it was paused, and the generation of a connection that came up.
     inbox: VecDeque<(ClientInput, u64)>,
-    /// What it and its callers would have done meanwhile.
+    /// The due events of it and its callers that were postponed meanwhile.
     pub(super) deferred: Vec<Due>,
-    /// The deadline that is planned for.
+    /// The deadline for which an event is scheduled.
     planned: Option<Tick>,
     /// Its callers that are inside.
     pub(super) inside: BTreeSet<CallId>,
 }
 
-/// Where client processes run, one after the other.
+/// Where client processes run, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Placement {
     /// On a machine of this number.
@@ -57,7 +57,7 @@ pub(super) enum Placement {
     Embedded(usize),
 }
 
-/// A place for client processes, and the one that runs there now or did last.
+/// A slot for client processes, and the one that runs there now or ran last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClientSlot {
     pub(super) placement: Placement,
@@ -65,7 +65,7 @@ pub(super) struct ClientSlot {
     lives: u64,
 }
 
-/// All slots, and at which of them each caller is.
+/// All slots, and the slot of each caller.
 pub(super) fn draw_placements(plan: &Plan, chance: &mut Chance) -> (Vec<ClientSlot>, Vec<usize>) {
     let n = plan.quorums.n();
     let drawn: Vec<Placement> = match plan.load {
@@ -95,19 +95,19 @@ impl Client {
         self.machine.is_some()
     }
 
-    /// A reading of its clock, in true time.
+    /// The true time of a reading of its clock.
     pub(super) fn when(&self, tick: Tick) -> u64 {
         self.clock.when(tick)
     }
 }
 
 impl Run<'_> {
-    /// The client process at an endpoint that is none of a site.
+    /// The client process at an endpoint that is not a site.
     pub(super) fn client_at(&self, endpoint: usize) -> &Client {
         &self.clients[self.process_at(endpoint).expect("it is a client's")]
     }
 
-    /// The endpoint of the client process that sites know by this number.
+    /// The endpoint of the client process with this number.
     pub(super) fn endpoint_of(&self, id: ClientId) -> usize {
         let process = usize::try_from(id.0).expect("it is the number of a process");
         self.endpoint(process)
@@ -152,12 +152,12 @@ impl Run<'_> {
 
     fn client_terms(&self) -> Terms {
         let lease = Lease::new(self.plan.lease).expect("the plan's lease is in range");
-        let terms = Terms::new(Badge::default(), lease, Drift::default());
+        let terms = Terms::new(ClusterId::default(), lease, Drift::default());
         let terms = terms.with_window(self.mood.window);
         self.plan.undone.map_or(terms, |rule| terms.without(rule))
     }
 
-    /// A client has no connection: it tries again soon, there or elsewhere.
+    /// A client has no connection: it connects again soon, there or elsewhere.
     pub(super) fn dial_again(&mut self, process: usize) {
         if self.clients[process].host.is_none() && self.chance.percent(40) {
             self.clients[process].site = self.chance.place(self.nodes.len());
@@ -166,7 +166,7 @@ impl Run<'_> {
         self.plan_in(wait, Due::Dial(process));
     }
 
-    /// A client tries to reach its site. It takes both, and both ways between them.
+    /// A client tries to reach its site. Both must be up, and packets must get through both ways.
     pub(super) fn on_dial(&mut self, process: usize) {
         let client = &mut self.clients[process];
         if client.machine.is_none() {
@@ -194,7 +194,7 @@ impl Run<'_> {
         self.feed_client(process, ClientInput::Request(request), 0);
     }
 
-    /// Something happens to a client; if it is paused it learns of it later.
+    /// Feeds an input to a client; a paused client gets it later.
     pub(super) fn feed_client(&mut self, process: usize, input: ClientInput, generation: u64) {
         let client = &mut self.clients[process];
         if client.paused {
@@ -214,7 +214,7 @@ impl Run<'_> {
         let name = client.name;
         match catch_unwind(AssertUnwindSafe(|| machine.step(now, input))) {
             Ok(effects) => self.take_client_effects(process, effects),
-            Err(panic) => return self.judge.on_panic(&name, panic_message(panic.as_ref())),
+            Err(panic) => return self.monitor.on_panic(&name, panic_message(panic.as_ref())),
         }
         self.read_beliefs(process);
         self.plan_client_wake(process);
@@ -232,7 +232,7 @@ impl Run<'_> {
                     let from = self.endpoint(process);
                     self.send(from, site, AnyPacket::Client(packet), generation);
                 }
-                effect => self.tell(process, effect),
+                effect => self.notify_caller(process, effect),
             }
         }
     }
@@ -244,7 +244,7 @@ impl Run<'_> {
         };
         if deadline <= client.clock.read(self.now) {
             let name = client.name;
-            return self.judge.on_overdue(name);
+            return self.monitor.on_overdue(name);
         }
         if client.planned != Some(deadline) {
             client.planned = Some(deadline);
@@ -264,7 +264,7 @@ impl Run<'_> {
         }
     }
 
-    /// A paused client goes on: it handles what has happened meanwhile, by the time it is now.
+    /// A paused client resumes: it handles the inputs it missed, at the present time.
     pub(super) fn resume_client(&mut self, process: usize) {
         let client = &mut self.clients[process];
         if !client.paused || client.machine.is_none() {
@@ -283,7 +283,7 @@ impl Run<'_> {
         self.step_client(process, ClientInput::Time, 0);
     }
 
-    /// A client process is gone, and its callers with it.
+    /// Ends a client process and its callers.
     pub(super) fn kill_client(&mut self, process: usize) {
         let client = &mut self.clients[process];
         client.machine = None;
@@ -293,7 +293,7 @@ impl Run<'_> {
         self.bury_callers(process);
     }
 
-    /// The client process in that of a site, if there is one.
+    /// The embedded client of a site, if there is one.
     pub(super) fn embedded(&self, site: usize) -> Option<usize> {
         self.slots.iter().position(|slot| slot.placement == Placement::Embedded(site))
     }

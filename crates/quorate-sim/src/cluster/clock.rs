@@ -1,4 +1,4 @@
-//! True time, and the time a site's own clock shows.
+//! True time, and the readings of a site's own clock.
 
 use quorate_protocol::Tick;
 
@@ -10,7 +10,7 @@ const WHOLE: u64 = 1_000_000;
 /// A clock that runs at a rate of its own. Integers only, and exact both ways.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// When it was set, in true time, and to what.
+    /// The true time at which it was set, and the reading it was set to.
     set_at: u64,
     reading: u64,
     /// How many millionths of a second it counts in a second.
@@ -25,7 +25,7 @@ impl Clock {
         Self { set_at: now, reading, rate }
     }
 
-    /// A clock set to anything that is fast or slow by at most so many millionths.
+    /// A clock with a random reading that is fast or slow by at most so many millionths.
     pub(super) fn draw(now: u64, skew_max: u32, chance: &mut Chance) -> Self {
         let width = u64::from(skew_max) * 2 + 1;
         let skew = i64::try_from(chance.below(width)).expect("it is small") - i64::from(skew_max);
@@ -37,13 +37,13 @@ impl Clock {
         Self { set_at: now, reading, ..self }
     }
 
-    /// What it shows at a true time.
+    /// Its reading at a true time.
     pub(super) fn read(&self, now: u64) -> Tick {
         let passed = u128::from(now - self.set_at) * u128::from(self.rate) / u128::from(WHOLE);
         Tick(self.reading + u64::try_from(passed).expect("runs are short"))
     }
 
-    /// The first true time at which it shows `tick` or more.
+    /// The first true time at which its reading is `tick` or more.
     pub(super) fn when(&self, tick: Tick) -> u64 {
         let ahead = u128::from(tick.0.saturating_sub(self.reading)) * u128::from(WHOLE);
         let ahead = u64::try_from(ahead.div_ceil(u128::from(self.rate)));

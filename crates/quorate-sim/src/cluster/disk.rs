@@ -1,38 +1,38 @@
-//! A site's disk: one record, written whole, and one for each token; one write at a time, in order.
+//! A site's disk: one record for the site and one for each token; one write at a time, in order.
 
 use std::collections::VecDeque;
 
 use quorate_session::Name;
-use quorate_site::token::Durable;
+use quorate_site::kinds::LockRecord;
 use quorate_site::{Disk, Past};
 
-/// A disk and what is being written to it.
+/// A disk and its pending writes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Drive {
-    /// What would be read after a crash.
+    /// The contents that a restart would read.
     pub(super) synced: Past,
-    /// What is being written, the first of them now.
+    /// The pending writes; the first is in progress.
     queue: VecDeque<(Record, Need)>,
 }
 
-/// What is written.
+/// The record of a write.
 #[derive(Clone, Debug)]
 pub(super) enum Record {
     Site(Disk),
-    Token(Name, Durable),
+    Token(Name, LockRecord),
 }
 
-/// What waits for a write.
+/// What has to wait for a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// All that the site says later.
+    /// All later effects of the site.
     Barrier,
-    /// Nothing; the site is told.
+    /// Nothing; the site is notified.
     Early,
 }
 
 impl Drive {
-    /// Takes a record to be written; true if it is the only one, so that its writing begins now.
+    /// Queues a record to be written; true if it is the only one, so that its write begins now.
     pub(super) fn write(&mut self, record: Record, need: Need) -> bool {
         self.queue.push_back((record, need));
         self.queue.len() == 1
@@ -54,17 +54,17 @@ impl Drive {
         }
     }
 
-    /// Whether a write is under way.
+    /// Whether a write is in progress.
     pub(super) fn is_busy(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// Whether what the site says has to wait.
+    /// Whether later effects of the site have to wait.
     pub(super) fn is_barred(&self) -> bool {
         self.queue.iter().any(|(_, need)| *need == Need::Barrier)
     }
 
-    /// The site crashes: the write under way is on disk or not, the rest is not.
+    /// The site crashes: the write in progress is on disk or not, the rest is not.
     pub(super) fn crash(&mut self, finished: bool) {
         if let Some((record, _)) = self.queue.pop_front().filter(|_| finished) {
             self.sync(record);

@@ -1,4 +1,4 @@
-//! What can be seen of a run.
+//! The observable events of a run.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use quorate_quorum::SiteId;
 use quorate_session::client::{CallerLoss, ClientMessage};
 use quorate_session::session::{Opening, Packet};
 use quorate_session::{CallId, Name};
-use quorate_site::Said;
+use quorate_site::SiteMessage;
 
 use super::faults::Fault;
 
-/// Something that happens in a run.
+/// An event of a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A caller asks for a resource.
     Claims(ClientName, CallId, &'a Name),
-    /// A caller is told that it is inside, with this fence, until this time of its client's clock.
+    /// A caller gets a grant, with this fence, until this time of its client's clock.
     Enters(ClientName, CallId, &'a Name, Fence, Tick),
-    /// A caller's grant is good until this time of its client's clock, as far as is known there.
+    /// A caller's grant is valid until this time of its client's clock, as far as the client knows.
     Believes(ClientName, CallId, Tick),
     /// The loss of a caller's grant is signalled.
     Loses(ClientName, CallId, &'a CallerLoss),
-    /// A caller's claim or grant is over, and how.
+    /// A caller's claim or grant is over, and why.
     Ends(ClientName, CallId, &'a str),
-    /// A caller writes to the storage, and what becomes of it.
+    /// A caller writes to the storage, and the result.
     Writes(ClientName, CallId, Fence, &'static str),
-    /// A packet goes out: from, to.
+    /// A packet is sent: from, to.
     Sends(Endpoint, Endpoint, &'a AnyPacket),
     /// A packet arrives: from, to.
     Receives(Endpoint, Endpoint, &'a AnyPacket),
@@ -39,24 +39,24 @@ pub enum Event<'a> {
     Recovers(&'static str, Option<Endpoint>),
     /// A record is on a site's disk.
     Written(SiteId),
-    /// A site has made a token in place of one that was lost.
+    /// A site has made a token to replace a lost one.
     Regenerates(SiteId, &'a Name, &'a Regeneration),
-    /// Somebody wants a grant broken: which client asks, and which fence.
+    /// A client asks to break the grant with this fence.
     Breaks(ClientName, &'a Name, Fence),
     /// A site's note about another one.
     Notes(SiteId, SiteId, &'static str),
-    /// A site starts: which life of it, from 0, and the time of its clock.
+    /// A site starts: its incarnation, from 0, and the time of its clock.
     Starts(SiteId, u64, Tick),
-    /// A client process starts, in that of a site or of its own, and the time of its clock.
+    /// A client process starts, embedded or remote, and the time of its clock.
     ClientStarts(ClientName, Option<SiteId>, Tick),
 }
 
-/// A client process: where it runs, and which one of those that ran there, both from 0.
+/// A client process: its slot, and its ordinal in that slot, both from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClientName {
-    /// Where it runs.
+    /// Its slot.
     pub place: usize,
-    /// Which one of those that ran there.
+    /// Its ordinal in that slot.
     pub life: u64,
 }
 
@@ -89,14 +89,14 @@ impl fmt::Display for Endpoint {
 #[derive(Clone, Debug)]
 pub enum AnyPacket {
     /// Between sites.
-    Site(Packet<Said>),
+    Site(Packet<SiteMessage>),
     /// Between a client and its site.
     Client(Packet<ClientMessage>),
 }
 
-/// Looks on while a run goes by.
+/// Observes the events of a run.
 pub trait Observer {
-    /// Sees one event, at a true time in nanoseconds.
+    /// Called for each event, with its true time in nanoseconds.
     fn see(&mut self, now: u64, event: &Event<'_>);
 }
 
@@ -104,7 +104,7 @@ impl Observer for crate::Unwatched {
     fn see(&mut self, _: u64, _: &Event<'_>) {}
 }
 
-/// Writes every event down, one a line, with the true time in milliseconds.
+/// Writes every event on a line, with the true time in milliseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Chronicle(pub Vec<String>);
 
@@ -160,9 +160,11 @@ impl fmt::Display for AnyPacket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AnyPacket::Site(packet) => write_packet(packet, f, |said, f| match said {
-                Said::Of(name, _, speech)
-                | Said::Vouched(name, _, speech, _)
-                | Said::Timed(name, _, speech, _) => write!(f, "{name}: {speech}"),
+                SiteMessage::Protocol(addressed)
+                | SiteMessage::Delegated(addressed, _)
+                | SiteMessage::Timed(addressed, _) => {
+                    write!(f, "{}: {}", addressed.name, addressed.message)
+                }
                 other => write!(f, "{other:?}"),
             }),
             AnyPacket::Client(packet) => write_packet(packet, f, |message, f| match message {
@@ -173,7 +175,7 @@ impl fmt::Display for AnyPacket {
     }
 }
 
-/// Writes a packet in words.
+/// Writes a packet as text.
 fn write_packet<M>(
     packet: &Packet<M>,
     f: &mut fmt::Formatter<'_>,
@@ -185,7 +187,7 @@ fn write_packet<M>(
             Opening::Resume(n, seq) => write!(f, "hello, session {} from {}", n.0, seq.0),
         },
         Packet::Welcome(welcome) => write!(f, "welcome to session {}", welcome.number.0),
-        Packet::Later(n, left) => write!(f, "session {} in {} ms", n.0, left.as_millis()),
+        Packet::RetryAfter(n, left) => write!(f, "session {} in {} ms", n.0, left.as_millis()),
         Packet::Refused(n, why) => write!(f, "session {}: {}", n.0, why.reason()),
         Packet::Renew(n, k, _) => write!(f, "renew {} of session {}", k.0, n.0),
         Packet::Renewed(n, k, _) => write!(f, "renewed {} of session {}", k.0, n.0),
@@ -193,7 +195,7 @@ fn write_packet<M>(
             write!(f, "{}/{} ", n.0, frame.seq.0)?;
             write_payload(&frame.payload, f)
         }
-        Packet::UpTo(n, seq) | Packet::DownTo(n, seq) => {
+        Packet::UpAck(n, seq) | Packet::DownAck(n, seq) => {
             write!(f, "session {} received to {}", n.0, seq.0)
         }
     }

@@ -1,4 +1,4 @@
-//! What goes wrong in a run, and when: from the seed, or from a list.
+//! The faults of a run, drawn from the seed or listed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,10 +7,10 @@ use quorate_quorum::SiteId;
 
 use crate::chance::Chance;
 
-/// Which faults a seed may bring.
+/// The faults that a seed may draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Faults {
-    /// None: messages take their time, and that is all.
+    /// None: messages are only delayed.
     None,
     /// Resets, partitions, slow packets; of clients, resets and cuts.
     Network,
@@ -22,7 +22,7 @@ pub enum Faults {
 }
 
 impl Faults {
-    /// The names that people write.
+    /// The names of these sets, as options spell them.
     pub const NAMES: [&'static str; 4] = ["none", "network", "crashes", "all"];
 }
 
@@ -40,30 +40,30 @@ impl FromStr for Faults {
     }
 }
 
-/// One thing that goes wrong. Times are in nanoseconds of true time.
+/// A fault. Times are in nanoseconds of true time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A connection breaks: both ends hear of it, each at its time.
+    /// A connection breaks: both ends are notified, each at its own time.
     Reset(SiteId, SiteId),
-    /// Nothing gets from the first sites to the others for so long, nor back if it is both ways.
+    /// No packets get from the first sites to the others for so long, nor back if it is both ways.
     Partition {
-        /// The sites that are not heard.
+        /// The sites whose packets are blocked.
         from: Vec<SiteId>,
-        /// Whether they hear nothing either.
+        /// Whether packets to them are blocked too.
         both_ways: bool,
         /// For how long.
         lasts: u64,
     },
     /// Packets take twenty times as long, for so long.
     SlowPackets(u64),
-    /// A site handles nothing for so long. Its clock runs on.
+    /// A site is paused for so long. Its clock runs on.
     Pause(SiteId, u64),
-    /// A site's memory is gone; it starts again after so long.
+    /// A site crashes, and starts again after so long.
     Crash {
         /// The site.
         site: SiteId,
         /// Whether its machine restarts too: then its clock starts anew, and its peers and remote
-        /// clients hear of nothing. Clients in its process are gone either way.
+        /// clients are not notified. Embedded clients are gone either way.
         reboot: bool,
         /// When it starts again.
         lasts: u64,
@@ -72,10 +72,10 @@ pub enum Fault {
     CrashHolder(u64),
     /// Writes to a site's disk take very long, for so long.
     SlowDisk(SiteId, u64),
-    /// The connection of a remote client breaks: both ends hear of it, each at its time. Remote
-    /// clients are numbered from 0.
+    /// The connection of a remote client breaks: both ends are notified, each at its own time.
+    /// Remote clients are numbered from 0.
     ClientReset(usize),
-    /// Nothing gets from a client to its present site, or back, or both, for so long.
+    /// No packets get from a client to its present site, or back, or both, for so long.
     ClientCut {
         /// The client.
         client: usize,
@@ -84,12 +84,12 @@ pub enum Fault {
         /// For how long.
         lasts: u64,
     },
-    /// A client handles nothing for so long. Its clock runs on.
+    /// A client is paused for so long. Its clock runs on.
     ClientPause(usize, u64),
-    /// A client process is gone, with its callers; another one takes its place after so long.
+    /// A client process crashes, with its callers; another one replaces it after so long.
     ClientCrash(usize, u64),
-    /// A client process gives back what its callers have, and ends soon; another one takes its
-    /// place after so long.
+    /// A client process releases the locks of its callers and ends soon; another one replaces it
+    /// after so long.
     ClientStop(usize, u64),
 }
 
@@ -98,11 +98,11 @@ pub enum Fault {
 pub enum Cut {
     /// Both. Either end may give the connection up.
     BothWays,
-    /// What the client sends. Either end may give the connection up.
+    /// Packets from the client. Either end may give the connection up.
     FromClient,
-    /// What its site sends. Either end may give the connection up.
+    /// Packets from its site. Either end may give the connection up.
     ToClient,
-    /// What its site sends: the client does not read. Nobody gives the connection up.
+    /// Packets from its site: the client does not read. Neither end gives the connection up.
     Unread,
 }
 
@@ -126,7 +126,7 @@ impl Fault {
         "client stop",
     ];
 
-    /// The place of its kind in [`Fault::KINDS`].
+    /// The index of its kind in [`Fault::KINDS`].
     pub(super) fn kind(&self) -> usize {
         match self {
             Fault::Reset(..) => 0,
@@ -193,7 +193,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// To whom faults happen, and for how long.
+/// The sites and clients that faults happen to, and the time for faults.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope {
     /// How many sites there are, and how many remote clients.
@@ -205,7 +205,7 @@ pub(super) struct Scope {
     pub(super) lasts: u64,
 }
 
-/// Draws what goes wrong in a run: with sites, and with clients.
+/// Draws the faults of a run, of sites and of clients.
 pub(super) fn draw(faults: Faults, scope: Scope, chance: &mut Chance) -> Vec<(u64, Fault)> {
     let (of_sites, of_clients): (&[usize], &[usize]) = match faults {
         Faults::None => return Vec::new(),
@@ -222,8 +222,8 @@ pub(super) fn draw(faults: Faults, scope: Scope, chance: &mut Chance) -> Vec<(u6
 
 /// Draws faults of these kinds, in order of time.
 ///
-/// How often each kind comes differs from seed to seed: many faults of one kind show what a few of
-/// each do not.
+/// The frequency of each kind differs from seed to seed: many faults of one kind show errors that a
+/// few of each do not.
 fn draw_kinds(allowed: &[usize], scope: Scope, chance: &mut Chance) -> Vec<(u64, Fault)> {
     let mut urn: Vec<usize> = Vec::new();
     for &kind in allowed {

@@ -1,4 +1,4 @@
-//! Connections as a run's drivers make and lose them.
+//! How a run makes and loses connections.
 
 use quorate_quorum::SiteId;
 use quorate_session::client::ClientInput;
@@ -14,12 +14,12 @@ impl Run<'_> {
         if self.slow_packets > 0 { 20 * delay } else { delay }
     }
 
-    /// How long a packet takes; no time within one process.
+    /// The delay of a packet; zero within one process.
     fn delay_between(&mut self, a: usize, b: usize) -> u64 {
         if self.is_one_process(a, b) { 0 } else { self.packet_delay() }
     }
 
-    /// Whether one endpoint is a client in the process of the other, which is a site.
+    /// Whether one endpoint is the embedded client of the other.
     fn is_one_process(&self, a: usize, b: usize) -> bool {
         let process = self.process_at(a.max(b));
         process.is_some_and(|process| self.clients[process].host == Some(a.min(b)))
@@ -35,7 +35,7 @@ impl Run<'_> {
         self.nodes.len() + process
     }
 
-    /// An endpoint, for people.
+    /// An endpoint, as events show it.
     pub(super) fn end_name(&self, endpoint: usize) -> Endpoint {
         match self.process_at(endpoint) {
             None => Endpoint::Site(SiteId::new(endpoint)),
@@ -43,7 +43,7 @@ impl Run<'_> {
         }
     }
 
-    /// Sends a packet on the connection it was meant for; if that is gone, to nobody.
+    /// Sends a packet on the connection it was made for; drops it if that is gone.
     pub(super) fn send(&mut self, from: usize, to: usize, packet: AnyPacket, generation: u64) {
         if generation == 0 || self.wire.up(from, to) != generation {
             return;
@@ -76,8 +76,8 @@ impl Run<'_> {
         }
     }
 
-    /// Two sites try to connect. It takes both, and both ways between them: a paused site's system
-    /// still takes connections.
+    /// Two sites try to connect. Both must be up, and packets must get through both ways. A paused
+    /// site's system still accepts connections.
     pub(super) fn on_connect(&mut self, a: usize, b: usize) {
         let able = [a, b].iter().all(|&site| self.nodes[site].site.is_some());
         let open = self.is_open_between(a, b);
@@ -97,12 +97,12 @@ impl Run<'_> {
         self.open_connection(a, b);
     }
 
-    /// Whether packets could get through, both ways.
+    /// Whether packets can get through, both ways.
     pub(super) fn is_open_between(&mut self, a: usize, b: usize) -> bool {
         !self.wire.is_blocked((a, b)) && !self.wire.is_blocked((b, a))
     }
 
-    /// Makes a connection, which comes up at each end at a time of its own.
+    /// Makes a connection, which comes up at each end at its own time.
     pub(super) fn open_connection(&mut self, a: usize, b: usize) {
         let link = self.wire.link(a, b);
         link.latest += 1;
@@ -114,7 +114,8 @@ impl Run<'_> {
         }
     }
 
-    /// A site is told of a peer's connection at once, and of a client's by its first packet.
+    /// A site is notified of a peer's connection at once. It learns of a client's connection by its
+    /// first packet.
     pub(super) fn on_up(&mut self, at: usize, peer: usize, generation: u64) {
         let came_up = self.wire.come_up(at, peer, generation);
         if came_up {
@@ -155,9 +156,9 @@ impl Run<'_> {
         link.latest > link.broken
     }
 
-    /// The connection of two endpoints breaks: a tail of what is under way is lost, and each end
-    /// hears of it after the time given. Whichever site hears first connects again; a client does
-    /// so itself.
+    /// The connection of two endpoints breaks: the last packets in transit are lost, and each end
+    /// is notified after the given time. The site that is notified first connects again; a client
+    /// does so itself.
     pub(super) fn break_link(&mut self, a: usize, b: usize, heard_after: [u64; 2]) {
         let whole = self.is_connected(a, b);
         let generation = self.wire.link(a, b).latest;

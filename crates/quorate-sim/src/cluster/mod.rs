@@ -1,12 +1,12 @@
 //! Clusters of whole sites and client processes: clocks that drift, connections that break, sites
-//! and clients that pause, crash and restart, disks that are slow, callers that come too late.
+//! and clients that pause, crash and restart, disks that are slow, callers that write too late.
 //!
 //! [`run`] drives each [`SiteWithClients`](quorate_site::client_gateway::SiteWithClients) as a
 //! server would: it carries out effects in order, waits for the disk where they say so, and gives
 //! each only its own clock. It drives each
 //! [`ClientMachine`](quorate_session::client::ClientMachine) as a client process would, and a
-//! caller believes what the machine says. What goes wrong is drawn from a seed, or listed. The
-//! properties look on from outside, in true time.
+//! caller trusts the deadlines that the machine gives. Faults are drawn from a seed, or listed. The
+//! properties are checked from outside, in true time.
 
 mod beliefs;
 mod callers;
@@ -18,12 +18,13 @@ mod disk;
 mod event;
 mod faults;
 mod links;
-mod mishaps;
 mod node;
 mod property;
 mod run;
+mod site_faults;
 mod storage;
 mod tally;
+mod wants;
 mod wire;
 
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use std::time::Duration;
 
 use quorate_quorum::QuorumSystem;
 use quorate_session::session::Rule;
-use quorate_site::registry::Settings;
+use quorate_site::kinds::Settings;
 
 use self::run::Run;
 use crate::Breach;
@@ -40,70 +41,55 @@ pub use self::event::{AnyPacket, Chronicle, ClientName, Endpoint, Event, Observe
 pub use self::faults::{Cut, Fault, Faults};
 pub use self::property::PROPERTIES;
 pub use self::tally::Tally;
+pub use self::wants::Wants;
 
-/// What happens in a run, but for what the seed decides.
+/// The parameters of a run; the seed draws the rest.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The cluster.
     pub quorums: Arc<dyn QuorumSystem>,
     /// The length of a lease.
     pub lease: Duration,
-    /// How far clocks are off true time at most, in millionths. Any two may differ by twice that.
+    /// The largest error of a clock's rate, in millionths. Any two clocks may differ by twice that.
     pub skew: u32,
-    /// For how long callers come and faults happen; then all is well until nothing is left.
+    /// How long callers make claims and faults happen; then all faults end, until no claim is left.
     pub lasts: Duration,
-    /// Who comes.
+    /// The callers.
     pub load: Load,
-    /// What for.
+    /// The kind of lock.
     pub wants: Wants,
-    /// Whether every fourth caller does not wait for anybody.
-    pub hasty: bool,
-    /// What goes wrong, from the seed.
+    /// Whether every fourth caller claims with `no_wait`.
+    pub no_wait: bool,
+    /// The faults that the seed may draw.
     pub faults: Faults,
-    /// What goes wrong besides, and when, in nanoseconds of true time.
+    /// Further faults, with their times in nanoseconds of true time.
     pub listed: Vec<(u64, Fault)>,
     /// The switches of the protocols.
     pub settings: Settings,
-    /// The rule of sessions that is not kept, by sites and clients; `None` outside checks.
+    /// The rule of sessions that sites and clients do not follow; `None` outside checks.
     pub undone: Option<Rule>,
-    /// What disks forget; `None` outside checks.
+    /// What disks lose; `None` outside checks.
     pub forgets: Option<Forgets>,
     /// A property that may break without ending the run, one of [`PROPERTIES`]; `None` outside
     /// checks.
     pub tolerates: Option<&'static str>,
 }
 
-/// Who comes for what.
+/// The callers of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Callers with habits that the seed draws, in client processes that it draws too.
+    /// Callers in client processes, both drawn from the seed.
     Drawn {
         /// How many there are for each site.
         callers: usize,
         /// How many resources there are.
         names: usize,
     },
-    /// One caller, whose process is connected to the first site, that stays as long as it may, and
-    /// nobody else.
+    /// A single caller, whose process is connected to the first site, that stays as long as it may.
     OneHolder,
 }
 
-/// What kind of lock all resources of a run are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wants {
-    /// One holder at a time.
-    Mutex,
-    /// Pools of a size that the seed draws; some callers want to know which units they have.
-    Pool,
-    /// Group locks, or read-write locks, as the seed draws.
-    Group,
-    /// Role locks; some callers name several groups, and some stay for longer than they say.
-    Role,
-    /// Group locks by token.
-    Token,
-}
-
-/// What a disk does not keep across a restart.
+/// What a disk loses in a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forgets {
     /// The ceiling of fences.
@@ -117,7 +103,7 @@ pub enum Forgets {
 }
 
 impl Plan {
-    /// The usual plan for a cluster: all faults, and clocks that differ by less than is allowed.
+    /// The usual plan for a cluster: all faults, and clocks within the allowed drift.
     pub fn new(quorums: Arc<dyn QuorumSystem>) -> Self {
         Self {
             quorums,
@@ -126,7 +112,7 @@ impl Plan {
             lasts: Duration::from_secs(30),
             load: Load::Drawn { callers: 2, names: 3 },
             wants: Wants::Mutex,
-            hasty: false,
+            no_wait: false,
             faults: Faults::All,
             listed: Vec::new(),
             settings: Settings::default(),
@@ -137,10 +123,10 @@ impl Plan {
     }
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What was counted.
+    /// The counters of the run.
     pub tally: Tally,
     /// The property that broke, if one did; the run ends there.
     pub breach: Option<Breach>,

@@ -1,4 +1,4 @@
-//! One site and what drives it: its clock, its disk, and its effects, carried out in order.
+//! One site and its driver: its clock, its disk, and its effects, carried out in order.
 
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
@@ -18,26 +18,26 @@ use super::run::{Due, Run};
 use super::{Forgets, Plan};
 use crate::chance::Chance;
 
-/// One site and what drives it.
+/// One site and its driver.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) id: SiteId,
     pub(super) clock: Clock,
     /// `None` while it is down.
     pub(super) site: Option<SiteWithClients>,
-    /// The how-manieth life of the site it is.
+    /// The ordinal of the site's incarnation, from 1.
     pub(super) life: u64,
     pub(super) paused: bool,
     pub(super) slow_disk: bool,
-    /// What happened to it while it was paused, and the generation of a connection that came up, or
-    /// on which a client's packet came.
+    /// The inputs it missed while it was paused, with the generation of a connection that came up
+    /// or on which a client's packet arrived.
     pub(super) inbox: VecDeque<(GatewayInput, u64)>,
-    /// Effects that wait for the disk; a packet with the generation of the connection it is for.
+    /// Effects that wait for the disk; a packet with the generation of its connection.
     pub(super) outbox: VecDeque<(GatewayEffect, u64)>,
-    /// The generations of the connections that the site knows to be up, by endpoint.
+    /// The generations of the connections that the site was told are up, by endpoint.
     known: BTreeMap<usize, u64>,
     pub(super) drive: Drive,
-    /// The time the site asked to be woken at, and the one that was planned for.
+    /// The time at which the site asked to be woken, and the one for which an event is scheduled.
     asked: Option<Tick>,
     planned: Option<Tick>,
 }
@@ -60,7 +60,7 @@ impl Node {
         }
     }
 
-    /// Forgets all that was in memory.
+    /// Clears all that was in memory.
     pub(super) fn forget(&mut self) {
         self.site = None;
         self.life += 1;
@@ -72,7 +72,7 @@ impl Node {
         self.planned = None;
     }
 
-    /// What is read from the disk at a start.
+    /// The contents of the disk, as read at a start.
     fn read_disk(&self, forgets: Option<Forgets>) -> Past {
         let mut past = self.drive.synced.clone();
         let disk = &mut past.disk;
@@ -88,7 +88,7 @@ impl Node {
 }
 
 impl Run<'_> {
-    /// Starts a life of a site with what is on its disk.
+    /// Starts an incarnation of a site with the contents of its disk.
     pub(super) fn start(&mut self, place: usize) {
         let lease = *self.chance.pick(&self.mood.leases);
         let node = &mut self.nodes[place];
@@ -111,14 +111,14 @@ impl Run<'_> {
                 self.nodes[place].site = Some(site);
                 self.take_effects(place, effects);
             }
-            Err(panic) => return self.judge.on_panic(&id, panic_message(panic.as_ref())),
+            Err(panic) => return self.monitor.on_panic(&id, panic_message(panic.as_ref())),
         }
         if let Some(client) = self.embedded(place) {
             self.start_client(client);
         }
     }
 
-    /// Something happens to a site; if it is paused it learns of it later.
+    /// Feeds an input to a site; a paused site gets it later.
     pub(super) fn feed(&mut self, place: usize, input: GatewayInput, generation: u64) {
         let node = &mut self.nodes[place];
         if node.site.is_none() {
@@ -139,12 +139,12 @@ impl Run<'_> {
             Ok(effects) => self.take_effects(place, effects),
             Err(panic) => {
                 let id = node.id;
-                self.judge.on_panic(&id, panic_message(panic.as_ref()));
+                self.monitor.on_panic(&id, panic_message(panic.as_ref()));
             }
         }
     }
 
-    /// What the site says goes out on the connection that it knows of. It hears of a client's
+    /// Records the connection on which the site's packets go out. It learns of a client's
     /// connection by a packet.
     fn note_connection(&mut self, place: usize, input: &GatewayInput, generation: u64) {
         let (endpoint, generation) = match input {
@@ -157,7 +157,7 @@ impl Run<'_> {
         self.nodes[place].known.insert(endpoint, generation);
     }
 
-    /// Carries out effects, or keeps them until the disk is done. Timers do not wait for it.
+    /// Carries out effects, or keeps them until the disk is done. Timers do not wait for the disk.
     fn take_effects(&mut self, place: usize, effects: Vec<GatewayEffect>) {
         for effect in effects {
             let to = match &effect {
@@ -182,7 +182,7 @@ impl Run<'_> {
         let Some(deadline) = node.site.as_ref().and_then(SiteWithClients::deadline) else { return };
         if node.asked != Some(deadline) {
             let id = node.id;
-            return self.judge.on_deaf(id);
+            return self.monitor.on_deaf(id);
         }
         if node.planned != Some(deadline) {
             node.planned = Some(deadline);
@@ -205,11 +205,11 @@ impl Run<'_> {
         }
     }
 
-    /// Carries out what does not have to wait for the disk.
+    /// Carries out an effect that does not have to wait for the disk.
     pub(super) fn drain(&mut self, place: usize) {
         loop {
             let node = &mut self.nodes[place];
-            if node.paused || node.drive.is_barred() || self.judge.breach().is_some() {
+            if node.paused || node.drive.is_barred() || self.monitor.breach().is_some() {
                 return;
             }
             let Some((effect, generation)) = node.outbox.pop_front() else { return };
@@ -242,7 +242,7 @@ impl Run<'_> {
             Effect::Note(about, what) => {
                 let id = self.nodes[place].id;
                 self.see(&Event::Notes(id, about, what));
-                self.judge.on_note(id, about, what);
+                self.monitor.on_note(id, about, what);
             }
             Effect::Wake(_) | Effect::Audit(_) => {}
             _ => unreachable!("the rest is for callers, and these are all clients"),

@@ -1,4 +1,4 @@
-//! A run that is under way: what is due, and in which order it happens.
+//! A run in progress: the events that are due, and their order.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -14,27 +14,28 @@ use super::clients::{self, Client, ClientSlot, Placement};
 use super::event::{Event, Observer};
 use super::faults::{self, Fault, Faults, Scope};
 use super::node::Node;
-use super::property::{Judge, Left};
+use super::property::{Left, Monitor};
 use super::storage::Storage;
 use super::tally::Tally;
+use super::wants::Taste;
 use super::wire::Wire;
-use super::{Load, Outcome, Plan, Wants};
+use super::{Load, Outcome, Plan};
 use crate::chance::Chance;
 
 /// A millisecond, in nanoseconds.
 pub(super) const MS: u64 = 1_000_000;
 
-/// Nothing may be left of any claim so many leases after the faults are over.
+/// No claim may be left so many leases after the end of the faults.
 const BOUND: u64 = 30;
 
-/// What is due at some moment. Sites, client processes and resources are places in their lists.
+/// An event that is due at some time. Sites, client processes and resources are list indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
-    /// A site's deadline, in this life of it.
+    /// A site's deadline, in this incarnation.
     Wake(usize, u64),
     /// A client's deadline.
     WakeClient(usize),
-    /// The packet of this number, from, to.
+    /// The arrival of the packet with this number, from, to.
     Arrive(usize, usize, u64),
     /// The connection of this generation comes up, or goes down, at the first endpoint.
     Up(usize, usize, u64),
@@ -42,63 +43,61 @@ pub(super) enum Due {
     /// Two sites connect, or a client its site.
     Connect(usize, usize),
     Dial(usize),
-    /// A connection is given up, if nothing gets through.
+    /// A connection is given up, if no packets get through.
     TimeOut(usize, usize),
-    /// The first write of a site's disk is done, in this life of it.
+    /// The first write of a site's disk is done, in this incarnation.
     Written(usize, u64),
-    /// The caller of this number asks for something.
+    /// The caller with this number makes a claim.
     Claim(usize),
     GiveUp(CallId),
     Write(CallId),
     LateWrite(CallId),
     Leave(CallId),
-    /// A caller whose grant is lost tells its process that it has stopped.
+    /// A caller whose grant is lost notifies its process that it has stopped.
     Drop(CallId),
-    /// A caller wants to hear of the loss of its grant earlier than usual.
+    /// A caller sets an earlier signal for the loss of its grant.
     Margin(CallId),
     Break,
-    /// The fault of this number in the list.
+    /// The fault with this number in the list.
     Fault(usize),
-    /// A partition is over, packets are quick, a site goes on, starts again, has a quick disk.
+    /// The end of a partition, of slow packets, of a pause, of a crash, of a slow disk.
     Unblock(usize),
     QuickPackets,
     Resume(usize),
     Restart(usize),
     QuickDisk(usize),
-    /// A client goes on, or has stopped; another process starts in the place of one.
+    /// A client resumes, or has stopped; another process replaces it.
     ResumeClient(usize),
     EndClient(usize),
     StartClient(usize),
-    /// All faults are over, and no more callers come.
+    /// All faults end, and callers make no more claims.
     Heal,
-    /// Is anything left?
+    /// Checks whether any claim is left.
     Inspect,
 }
 
-/// What a seed draws once for a whole run.
+/// The values that a seed draws once for a whole run.
 #[derive(Clone, Debug)]
 pub(super) struct Mood {
-    /// How long packets take, about, and writes to disk.
+    /// The typical delays of packets and of writes to disk.
     pub(super) delay: u64,
     pub(super) write: u64,
-    /// How late timers are at most.
+    /// The largest delay of a timer.
     pub(super) lateness: u64,
     /// How long callers stay inside, and away.
     pub(super) hold: u64,
     pub(super) think: u64,
     pub(super) fence_block: u64,
     pub(super) local_turns: u32,
-    /// How many unacknowledged messages a client and its site send before they wait.
+    /// How many unacknowledged messages a client and its site may send.
     pub(super) window: usize,
-    /// Whether group locks are read-write locks.
-    pub(super) read_write: bool,
-    /// How many units a pool has.
-    pub(super) units: u32,
-    /// One of these is the lease that a life of a site grants.
+    /// What the locks are like.
+    pub(super) taste: Taste,
+    /// The leases that incarnations of sites grant, one of these each.
     pub(super) leases: Vec<Duration>,
 }
 
-/// A run that is under way.
+/// A run in progress.
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) watch: &'a mut dyn Observer,
@@ -107,31 +106,31 @@ pub(super) struct Run<'a> {
     pub(super) now: u64,
     /// The length of a lease.
     pub(super) lease: u64,
-    /// What is due, the earliest first; among equals the one that was planned first.
+    /// The scheduled events by time; at equal times in the order of scheduling.
     agenda: BinaryHeap<Reverse<(u64, u64, Due)>>,
     planned: u64,
     pub(super) nodes: Vec<Node>,
     /// Client processes, in the order they started.
     pub(super) clients: Vec<Client>,
-    /// Where client processes run, the remote ones first.
+    /// The slots of client processes, the remote ones first.
     pub(super) slots: Vec<ClientSlot>,
-    /// Where each caller is: a place in that list.
+    /// The slot of each caller, an index in that list.
     pub(super) slot_of: Vec<usize>,
     pub(super) wire: Wire,
     pub(super) names: Vec<Name>,
     pub(super) calls: Vec<Call>,
     pub(super) queues: Vec<Queue>,
-    /// What each unit of a resource guards.
+    /// The storage that each unit of a resource guards.
     pub(super) stores: BTreeMap<(usize, u32), Storage>,
-    pub(super) judge: Judge,
+    pub(super) monitor: Monitor,
     pub(super) tally: Tally,
     pub(super) faults: Vec<(u64, Fault)>,
-    /// The pairs between which a partition stands; none once it is over.
+    /// The pairs that each partition separates; none once it is over.
     pub(super) partitions: Vec<Vec<(usize, usize)>>,
     /// How many faults make packets slow.
     pub(super) slow_packets: u32,
     pub(super) healed_at: Option<u64>,
-    /// How many inspections in a row have found nothing.
+    /// How many checks in a row have found no claim.
     quiet: u32,
     over: bool,
 }
@@ -143,7 +142,6 @@ impl<'a> Run<'a> {
         let lease = nanos(plan.lease);
         let lasts = nanos(plan.lasts);
         let mood = draw_mood(plan, &mut chance);
-        let units = mood.units;
         let (slots, slot_of) = clients::draw_placements(plan, &mut chance);
         let remote = |slot: &&ClientSlot| matches!(slot.placement, Placement::Remote(_));
         let clients = slots.iter().filter(remote).count();
@@ -171,7 +169,7 @@ impl<'a> Run<'a> {
             calls: Vec::new(),
             queues: vec![Queue::default(); names],
             stores: BTreeMap::new(),
-            judge: Judge::new(names, units, plan.tolerates),
+            monitor: Monitor::new(names, plan.tolerates),
             tally: Tally::default(),
             faults,
             partitions: Vec::new(),
@@ -182,7 +180,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Starts all sites, connects them, and plans what is known from the start.
+    /// Starts all sites, connects them, and schedules the events that are known at the start.
     pub(super) fn begin(&mut self) {
         let n = self.nodes.len();
         for site in 0..n {
@@ -212,7 +210,7 @@ impl<'a> Run<'a> {
 
     pub(super) fn outcome(self) -> Outcome {
         let tally = Tally { elapsed_ns: self.now, ..self.tally };
-        Outcome { tally, breach: self.judge.breach().cloned() }
+        Outcome { tally, breach: self.monitor.breach().cloned() }
     }
 
     pub(super) fn plan_at(&mut self, at: u64, due: Due) {
@@ -228,9 +226,9 @@ impl<'a> Run<'a> {
         self.watch.see(self.now, event);
     }
 
-    /// Does what is due next; false if the run is over.
+    /// Handles the next event; false if the run is over.
     pub(super) fn happen(&mut self) -> bool {
-        if self.over || self.judge.breach().is_some() {
+        if self.over || self.monitor.breach().is_some() {
             return false;
         }
         let Some(Reverse((at, _, due))) = self.agenda.pop() else { return false };
@@ -268,7 +266,7 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// Everything works from now on, and who is inside leaves soon.
+    /// Ends all faults; callers that are inside leave soon.
     fn heal(&mut self) {
         self.healed_at = Some(self.now);
         self.see(&Event::Recovers("all faults are over", None));
@@ -302,7 +300,7 @@ impl<'a> Run<'a> {
             self.tally.settled_ns_max = since - self.lease;
             self.over = true;
         } else if since > BOUND * self.lease {
-            self.judge.on_stuck(BOUND, &left);
+            self.monitor.on_stuck(BOUND, &left);
         } else {
             self.plan_in(self.lease / 2, Due::Inspect);
         }
@@ -324,7 +322,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A resource as a site sees it, in a few words.
+/// A resource as a site sees it, in short.
 fn in_words(view: &ResourceView) -> String {
     let mut text = view.name.to_string();
     for RequestView { ticket, missing, .. } in &view.requests {
@@ -363,8 +361,7 @@ fn draw_mood(plan: &Plan, chance: &mut Chance) -> Mood {
         fence_block: chance.one_of(&[4, 64, 1 << 20]),
         local_turns: chance.one_of(&[1, 2, 8]),
         window: if calm { Terms::WINDOW } else { chance.one_of(&[Terms::WINDOW, 20, 3]) },
-        read_write: plan.wants == Wants::Group && chance.percent(40),
-        units: if plan.wants == Wants::Pool { chance.one_of(&[1, 2, 3, 4]) } else { 1 },
+        taste: plan.wants.draw_taste(chance),
         leases,
     }
 }

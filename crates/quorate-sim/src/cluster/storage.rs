@@ -1,4 +1,4 @@
-//! What a lock guards: a storage outside all sites that looks at fences.
+//! The storage that a lock guards: outside all sites, and it checks fences.
 
 use quorate_protocol::Fence;
 use quorate_session::CallId;
@@ -10,14 +10,14 @@ pub(super) struct Storage {
     highest: Option<(Fence, CallId)>,
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
-    /// It was carried out.
+    /// It was accepted.
     Accepted,
-    /// It was refused: this fence was seen before.
+    /// It was refused: this higher fence was seen before.
     Refused(Fence),
-    /// It was carried out, though another caller has written with the same fence.
+    /// It was accepted, although another caller has written with the same fence.
     Mixed(CallId),
 }
 

@@ -1,15 +1,15 @@
-//! What is counted in a run.
+//! The counters of a run.
 
 use std::collections::BTreeMap;
 
 use super::faults::Fault;
 
-/// What was counted in a run, or in many.
+/// The counters of one run or of many.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Claims made.
     pub claims: u64,
-    /// Grants told to a caller that still waited.
+    /// Grants that reached a caller that still waited.
     pub grants: u64,
     /// Claims that ended without a grant, by reason.
     pub denied: BTreeMap<&'static str, u64>,
@@ -19,21 +19,21 @@ pub struct Tally {
     pub orphaned: u64,
     /// Grants whose loss was signalled to their callers, because leases ended.
     pub lost: u64,
-    /// Grants that ended because somebody broke them.
+    /// Grants that ended because they were broken.
     pub broken: u64,
-    /// Wishes to break a grant.
+    /// Requests to break a grant.
     pub breaks: u64,
     /// Callers that saw their own deadline pass.
     pub lapsed: u64,
     /// Writes of valid holders.
     pub writes: u64,
-    /// Writes of callers that were not valid any more and were refused.
+    /// Refused writes of callers that were no longer valid.
     pub late_refused: u64,
-    /// Writes of such callers that nobody had followed yet.
+    /// Accepted writes of such callers, before their successor wrote.
     pub late_accepted: u64,
     /// Tokens made in place of lost ones.
     pub regenerated: u64,
-    /// Packets put on their way.
+    /// Packets sent.
     pub packets: u64,
     /// Writes to disk.
     pub disk_writes: u64,
@@ -41,14 +41,14 @@ pub struct Tally {
     pub faults: [u64; Fault::KINDS.len()],
     /// True time that passed, in nanoseconds.
     pub elapsed_ns: u64,
-    /// The longest time for which somebody waited and nobody held the lock.
+    /// The longest time with a waiter and no holder.
     pub gap_ns_max: u64,
-    /// How long it took, from the end of the faults, until nothing was left of any claim.
+    /// The time from the end of the faults until no claim was left.
     pub settled_ns_max: u64,
 }
 
 impl Tally {
-    /// Adds what was counted in another run.
+    /// Adds the counters of another run.
     pub fn add(&mut self, other: &Tally) {
         for (reason, count) in &other.denied {
             *self.denied.entry(reason).or_default() += count;

@@ -1,10 +1,10 @@
-//! The connections of sites with each other and with client processes, one a pair, and the packets
-//! under way on them.
+//! The connections between sites, and between sites and client processes, one for each pair, and
+//! the packets in transit on them.
 //!
 //! Endpoints are numbered: the sites first, then the client processes in the order they start.
 //!
 //! A connection has a number, its *generation*. Each end comes up and goes down at a moment of its
-//! own, and hears nothing of a generation that is not up there.
+//! own, and receives nothing of a generation that is not up there.
 
 use std::collections::VecDeque;
 
@@ -15,8 +15,8 @@ use super::event::AnyPacket;
 pub(super) struct Wire {
     /// How many sites there are.
     n: usize,
-    /// By pair, of which the smaller endpoint is end 0: those of sites first, then those of each
-    /// client process.
+    /// By pair, of which the smaller endpoint is end 0: those between sites first, then those of
+    /// each client process.
     links: Vec<Link>,
     serial: u64,
 }
@@ -27,25 +27,25 @@ pub(super) struct Link {
     /// The latest generation, and the latest that is broken.
     pub(super) latest: u64,
     pub(super) broken: u64,
-    /// Whether somebody is going to connect, and how often that has failed.
+    /// Whether a new attempt to connect is scheduled, and the number of failed attempts.
     pub(super) connecting: bool,
     pub(super) failures: u32,
     ends: [End; 2],
 }
 
-/// One end of a connection, and what is on its way there.
+/// One end of a connection, and the packets in transit to it.
 #[derive(Debug, Default)]
 struct End {
     /// The generation that is up here; 0 if none is.
     up: u64,
-    /// Nothing arrives before it: the latest time at which something was to arrive here.
+    /// The latest scheduled arrival here; no later packet arrives before it.
     last: u64,
-    /// How many partitions keep packets from coming here.
+    /// How many partitions block packets to this end.
     blocks: u32,
     coming: VecDeque<Parcel>,
-    /// What will be on its way once nothing blocks it: the sender's system repeats it.
+    /// The packets that wait for the end of a partition: the sender's system repeats them.
     stalled: VecDeque<Parcel>,
-    /// Nothing more is carried here of this generation and those before.
+    /// No packets of this generation and those before are carried here any more.
     shut: u64,
 }
 
@@ -56,7 +56,7 @@ struct Parcel {
     packet: AnyPacket,
 }
 
-/// When a packet arrives, and its number.
+/// The arrival time of a packet, and its number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) at: u64,
@@ -68,7 +68,7 @@ impl Wire {
         Self { n, links: (0..n * n).map(|_| Link::default()).collect(), serial: 0 }
     }
 
-    /// There is another client process.
+    /// Adds a client process.
     pub(super) fn add_client(&mut self) {
         self.links.extend((0..self.n).map(|_| Link::default()));
     }
@@ -89,14 +89,14 @@ impl Wire {
         self.end(at, peer).up
     }
 
-    /// A new connection is made that comes up at `at` at this time: nothing arrives before.
+    /// A new connection comes up at `at` at this time; nothing arrives before.
     pub(super) fn expect_from(&mut self, at: usize, peer: usize, time: u64) {
         let end = self.end(at, peer);
         end.last = end.last.max(time);
     }
 
-    /// A connection comes up at one end; false if it broke before. What is left of the one before
-    /// is lost.
+    /// A connection comes up at one end; false if it broke before. Packets of the former one are
+    /// lost.
     pub(super) fn come_up(&mut self, at: usize, peer: usize, generation: u64) -> bool {
         if generation <= self.link(at, peer).broken {
             return false;
@@ -118,8 +118,7 @@ impl Wire {
         true
     }
 
-    /// Puts a packet on its way on the connection that is up at its sender; `None` if it is lost,
-    /// or stalls.
+    /// Sends a packet on the connection that is up at its sender; `None` if it is lost, or stalls.
     pub(super) fn send(
         &mut self,
         (from, to): (usize, usize),
@@ -157,8 +156,8 @@ impl Wire {
         (parcel.generation == end.up).then_some((parcel.packet, parcel.generation))
     }
 
-    /// The latest connection breaks: nothing more is carried, and of what was on its way to `to`
-    /// only so many packets still arrive.
+    /// The latest connection breaks: nothing more is carried, and of the packets in transit to `to`
+    /// only so many still arrive.
     pub(super) fn cut(&mut self, (from, to): (usize, usize), arriving: usize) {
         let link = self.link(from, to);
         let latest = link.latest;
@@ -170,22 +169,22 @@ impl Wire {
         end.last = 0; // the next connection waits for nothing of this one
     }
 
-    /// How many packets are on their way.
+    /// How many packets are in transit.
     pub(super) fn coming(&mut self, (from, to): (usize, usize)) -> usize {
         self.end(to, from).coming.len()
     }
 
-    /// Whether a packet could get through.
+    /// Whether a packet can get through.
     pub(super) fn is_blocked(&mut self, (from, to): (usize, usize)) -> bool {
         self.end(to, from).blocks > 0
     }
 
-    /// Keeps packets from getting through.
+    /// Blocks packets.
     pub(super) fn block(&mut self, (from, to): (usize, usize)) {
         self.end(to, from).blocks += 1;
     }
 
-    /// Takes back one [`Wire::block`]; what stalled may get through from `at` on.
+    /// Undoes one [`Wire::block`]; stalled packets may get through from `at` on.
     pub(super) fn unblock(&mut self, (from, to): (usize, usize), at: u64) -> Vec<Arrival> {
         let end = self.end(to, from);
         end.blocks -= 1;
@@ -198,7 +197,7 @@ impl Wire {
 }
 
 impl End {
-    /// Never before what was sent earlier.
+    /// Accepts a packet, which never arrives before one that was sent earlier.
     fn take(&mut self, parcel: Parcel, at: u64) -> Arrival {
         self.last = self.last.max(at);
         let arrival = Arrival { at: self.last, serial: parcel.serial };

@@ -1,24 +1,24 @@
-//! No unnecessary blocking: when nothing is under way, nobody waits who could join a pivot inside.
+//! No unnecessary blocking: when nothing is under way, no claim waits that could join a pivot.
 //!
-//! Manabe & Park 2004, theorem 4, with their erratum E2: a pivot is who entered with the votes of a
-//! whole quorum. Looked at only when all is quiet, so it costs nothing while things move.
+//! Manabe & Park 2004, theorem 4, with erratum E2 of `docs/protocols/group.md`: a pivot has entered
+//! with the votes of a whole quorum. Checked only when all is quiet.
 
 use std::collections::BTreeMap;
 
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
 
-use crate::Subject;
+use crate::SimProtocol;
 
 pub(super) const NAME: &str = "no blocking";
 
-/// Who waits, and for what.
+/// The waiting claims.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Blocking<P: Subject> {
+pub(super) struct Blocking<P: SimProtocol> {
     waiting: BTreeMap<(SiteId, ClaimId), P::Claim>,
 }
 
-impl<P: Subject> Blocking<P> {
+impl<P: SimProtocol> Blocking<P> {
     pub(super) fn new() -> Self {
         Self { waiting: BTreeMap::new() }
     }
@@ -32,7 +32,7 @@ impl<P: Subject> Blocking<P> {
     }
 
     /// To be asked when all is quiet.
-    pub(super) fn judge(
+    pub(super) fn monitor(
         &self,
         options: &P::Options,
         inside: &[(SiteId, ClaimId, P::Grant)],

@@ -5,17 +5,17 @@
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
 
-use crate::Subject;
+use crate::SimProtocol;
 
 pub(super) const NAME: &str = "exclusion";
 
 /// Who is inside.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Exclusion<P: Subject> {
+pub(super) struct Exclusion<P: SimProtocol> {
     inside: Vec<(SiteId, ClaimId, P::Grant)>,
 }
 
-impl<P: Subject> Exclusion<P> {
+impl<P: SimProtocol> Exclusion<P> {
     pub(super) fn new() -> Self {
         Self { inside: Vec::new() }
     }
@@ -35,7 +35,7 @@ impl<P: Subject> Exclusion<P> {
         verdict
     }
 
-    /// Takes out who has left.
+    /// Removes a claim that has left.
     pub(super) fn on_leave(&mut self, site: SiteId, claim: ClaimId) -> Option<P::Grant> {
         let place = self.inside.iter().position(|&(s, c, _)| (s, c) == (site, claim))?;
         Some(self.inside.remove(place).2)
@@ -46,7 +46,7 @@ impl<P: Subject> Exclusion<P> {
         &self.inside
     }
 
-    /// What somebody inside has.
+    /// The grant of a claim that is inside.
     pub(super) fn grant(&self, site: SiteId, claim: ClaimId) -> Option<&P::Grant> {
         let found = self.inside.iter().find(|&&(s, c, _)| (s, c) == (site, claim));
         found.map(|(_, _, grant)| grant)

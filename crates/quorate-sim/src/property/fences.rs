@@ -1,17 +1,17 @@
 //! Fences grow along conflicting grants.
 //!
-//! DESIGN of the site layer: a fence is above every fence used before it on that resource. Those of
-//! a pool order only grants that could not have been inside together; the members of a group share
-//! one. Those of stages order the stages, and in a stage the exclusive members.
+//! A fence is above every fence used before it on that lock (`docs/site.md`). Fences of a pool
+//! order only grants that could not have been inside together. The members of a group share one.
+//! Fences of role locks order the stages, and in a stage the exclusive members.
 
 use quorate_protocol::Fence;
 
-use crate::Marks;
+use crate::FenceOrder;
 
 pub(super) const NAME: &str = "fences grow";
 
-/// The highest fence granted so far and whom it serves, by kind of grant. Most protocols have one
-/// kind, which takes no room of its own.
+/// The highest fence granted so far and its owner, by kind of grant. Most protocols have one kind,
+/// which takes no room of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Fences {
     first: (Fence, u64),
@@ -24,18 +24,18 @@ impl Fences {
     pub(super) fn on_enter(
         &mut self,
         fence: Fence,
-        party: u64,
-        marks: &Marks,
+        owner: u64,
+        order: &FenceOrder,
     ) -> Result<(), String> {
         let highest_of = |kinds: &[usize]| kinds.iter().map(|&kind| self.highest(kind).0).max();
-        let highest = highest_of(&marks.above).unwrap_or_default();
-        let level = highest_of(&marks.level).unwrap_or_default();
+        let highest = highest_of(&order.above).unwrap_or_default();
+        let level = highest_of(&order.level).unwrap_or_default();
         let mut shared = false;
-        for &kind in &marks.own {
+        for &kind in &order.own {
             let before = self.highest_mut(kind);
-            shared |= before.0 == fence && before.1 != party;
+            shared |= before.0 == fence && before.1 != owner;
             if fence > before.0 {
-                *before = (fence, party);
+                *before = (fence, owner);
             }
         }
         if shared {

@@ -22,7 +22,7 @@ use self::exclusion::Exclusion;
 use self::fences::Fences;
 use self::tokens::Tokens;
 use self::units::Units;
-use crate::{Facts, Subject};
+use crate::{Facts, SimProtocol};
 
 /// The names of all properties, in the order of their files.
 pub const PROPERTIES: [&str; 8] = [
@@ -36,7 +36,7 @@ pub const PROPERTIES: [&str; 8] = [
     vacancy::NAME,
 ];
 
-/// The names of those that say something of a protocol.
+/// The names of those that apply to a protocol.
 pub fn properties(facts: Facts) -> impl Iterator<Item = &'static str> {
     PROPERTIES.into_iter().filter(move |&name| match name {
         blocking::NAME => facts.joined,
@@ -46,7 +46,7 @@ pub fn properties(facts: Facts) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// A property that does not hold, and how one can see it.
+/// A property that does not hold, and what shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Breach {
     /// Its name, one of [`PROPERTIES`].
@@ -61,9 +61,9 @@ impl fmt::Display for Breach {
     }
 }
 
-/// Watches one world, and remembers the first property that broke.
+/// Checks the properties of one world, and remembers the first that broke.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Judge<P: Subject> {
+pub(crate) struct Monitor<P: SimProtocol> {
     blocking: Blocking<P>,
     exclusion: Exclusion<P>,
     fences: Fences,
@@ -72,21 +72,21 @@ pub(crate) struct Judge<P: Subject> {
     breach: Option<Breach>,
 }
 
-/// How many of what there are, once an action is complete.
-pub(crate) struct Standing {
+/// Counts of a world after a complete action.
+pub(crate) struct WorldCounts {
     pub(crate) in_flight: usize,
     /// Timers that will run out.
     pub(crate) armed: usize,
-    /// Timers that ran out one after the other, while nothing came of it.
+    /// Timers that ran out one after the other without an effect.
     pub(crate) futile: u32,
     pub(crate) inside: usize,
     pub(crate) waiting: usize,
     pub(crate) occupied: usize,
-    /// Whether all that is lost comes back, so that everybody can be reached once all is quiet.
+    /// Whether everything that is lost comes back, so that all sites can be reached in the end.
     pub(crate) mended: bool,
 }
 
-impl<P: Subject> Judge<P> {
+impl<P: SimProtocol> Monitor<P> {
     pub(crate) fn new() -> Self {
         Self {
             blocking: Blocking::new(),
@@ -131,7 +131,8 @@ impl<P: Subject> Judge<P> {
             let verdict = self.fences.on_stage(stage);
             self.note(fences::NAME, verdict);
         }
-        let verdict = self.fences.on_enter(P::fence(grant), P::party(grant), &P::marks(grant));
+        let verdict =
+            self.fences.on_enter(P::fence(grant), P::fence_owner(grant), &P::fence_order(grant));
         self.note(fences::NAME, verdict);
     }
 
@@ -141,14 +142,14 @@ impl<P: Subject> Judge<P> {
         }
     }
 
-    /// A token, in a site or under way, comes to be or is gone.
+    /// A token, at a site or under way, appears or vanishes.
     pub(crate) fn on_token(&mut self, before: Option<u64>, after: Option<u64>) {
         if before != after {
             self.tokens.change(before, after);
         }
     }
 
-    /// What somebody inside has.
+    /// The grant of a claim that is inside.
     pub(crate) fn grant(&self, site: SiteId, claim: ClaimId) -> Option<&P::Grant> {
         self.exclusion.grant(site, claim)
     }
@@ -161,14 +162,14 @@ impl<P: Subject> Judge<P> {
         self.note(contract::NAME, Err(contract::of_panic(site, message)));
     }
 
-    pub(crate) fn on_action_done(&mut self, standing: &Standing, options: &P::Options) {
-        if P::joined(options) && standing.in_flight == 0 && standing.mended {
-            let verdict = self.blocking.judge(options, self.exclusion.inside());
+    pub(crate) fn on_action_done(&mut self, counts: &WorldCounts, options: &P::Options) {
+        if P::joined(options) && counts.in_flight == 0 && counts.mended {
+            let verdict = self.blocking.monitor(options, self.exclusion.inside());
             self.note(blocking::NAME, verdict);
         }
-        self.note(tokens::NAME, self.tokens.judge());
-        self.note(progress::NAME, progress::judge(standing));
-        self.note(vacancy::NAME, vacancy::judge(standing));
+        self.note(tokens::NAME, self.tokens.monitor());
+        self.note(progress::NAME, progress::monitor(counts));
+        self.note(vacancy::NAME, vacancy::monitor(counts));
     }
 
     fn note(&mut self, property: &'static str, verdict: Result<(), String>) {

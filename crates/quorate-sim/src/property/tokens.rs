@@ -14,7 +14,7 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Where there was a token there is another, or none.
+    /// A token appears, vanishes or is replaced.
     pub(super) fn change(&mut self, before: Option<u64>, after: Option<u64>) {
         if let Some(epoch) = after {
             *self.counts.entry(epoch).or_default() += 1;
@@ -26,7 +26,7 @@ impl Tokens {
     }
 
     /// To be asked when an action is complete.
-    pub(super) fn judge(&self) -> Result<(), String> {
+    pub(super) fn monitor(&self) -> Result<(), String> {
         match self.counts.iter().find(|&(_, &count)| count > 1) {
             Some((epoch, count)) => Err(format!("there are {count} tokens of epoch {epoch}")),
             None => Ok(()),

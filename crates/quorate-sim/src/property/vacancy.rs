@@ -1,15 +1,15 @@
 //! Nothing is left over: when nobody is inside or waits and nothing is under way, every arbiter
 //! is free and every queue is empty.
 //!
-//! A permission that is lost shows here at once, and not only when the next claim waits for ever.
+//! A lost permission shows here at once, and not only when the next claim waits for ever.
 
-use super::Standing;
+use super::WorldCounts;
 
 pub(super) const NAME: &str = "vacancy";
 
-pub(super) fn judge(standing: &Standing) -> Result<(), String> {
-    match standing {
-        Standing {
+pub(super) fn monitor(counts: &WorldCounts) -> Result<(), String> {
+    match counts {
+        WorldCounts {
             in_flight: 0,
             armed: 0,
             inside: 0,

@@ -40,16 +40,16 @@ impl FromStr for Delay {
     }
 }
 
-/// Decides when a message arrives; never before one that was sent earlier on its channel.
+/// Draws when messages arrive; none arrives before one that was sent earlier on its channel.
 #[derive(Debug)]
-pub(super) struct Post {
+pub(super) struct Arrivals {
     delay: Delay,
     skew: bool,
     seed: u64,
     last: Vec<BTreeMap<(SiteId, Lane), Tick>>,
 }
 
-impl Post {
+impl Arrivals {
     pub(super) fn new(n: usize, delay: Delay, skew: bool, seed: u64) -> Self {
         Self { delay, skew, seed, last: vec![BTreeMap::new(); n] }
     }

@@ -1,8 +1,8 @@
-//! Random runs: a seed decides how long everything takes, and so who overtakes whom.
+//! Random runs: a seed decides how long everything takes, and so the order of events.
 
 mod delay;
+mod faults;
 mod plan;
-mod strikes;
 mod tally;
 
 use std::cmp::Reverse;
@@ -12,11 +12,11 @@ use std::sync::Arc;
 use quorate_protocol::{ClaimId, SessionNo, Tick};
 use quorate_quorum::SiteId;
 
-use self::delay::Post;
-use self::strikes::Strikes;
+use self::delay::Arrivals;
+use self::faults::FaultPlan;
 use self::tally::Counter;
 use crate::chance::Chance;
-use crate::{AnyWorld, Breach, Caller, Event, Fault, Lane, Observer, Order, Standpoint};
+use crate::{AnyWorld, Breach, Caller, ClaimState, Event, Fault, Lane, Observer, Order};
 
 pub use self::delay::Delay;
 pub use self::plan::Plan;
@@ -81,8 +81,8 @@ pub fn run(plan: &Plan, seed: u64, watch: &mut dyn TimedObserver) -> Outcome {
             run.think(site);
         }
     }
-    run.plan_strikes();
-    while run.world.breach().is_none() && run.happen(watch) {
+    run.plan_faults();
+    while run.world.breach().is_none() && run.step(watch) {
         watch.look(&*run.world);
     }
     run.counter.tally.unserved = run.world.waiting() as u64;
@@ -90,17 +90,17 @@ pub fn run(plan: &Plan, seed: u64, watch: &mut dyn TimedObserver) -> Outcome {
     Outcome { tally: run.counter.tally, breach: run.world.breach().cloned() }
 }
 
-/// Looks on while a run goes by.
+/// Observes a run.
 pub trait TimedObserver {
     /// Sees one event; `depth` as in [`Observer::see`].
     fn see(&mut self, now: Tick, depth: usize, event: &Event<'_>);
 
-    /// As [`Observer::asks_ahead`].
-    fn asks_ahead(&self) -> bool {
+    /// As [`Observer::wants_estimates`].
+    fn wants_estimates(&self) -> bool {
         false
     }
 
-    /// Looks at the world after an action and all that came of it at once.
+    /// Looks at the world after an action and its immediate effects.
     fn look(&mut self, _: &dyn AnyWorld) {}
 }
 
@@ -117,20 +117,20 @@ enum Due {
     Acquire(SiteId, u32),
     Release(SiteId, ClaimId),
     GiveUp(SiteId, ClaimId),
-    /// A fault of this kind strikes somewhere.
-    Strike(Strike),
+    /// A fault of this kind happens somewhere.
+    Fault(FaultKind),
     /// A fault that must follow from others.
-    Suffer(Fault),
-    /// The two sides of a cut find each other again.
+    Consequence(Fault),
+    /// A cut ends.
     Mend,
     /// A timer of a site, if it is still armed for this moment: the one at this place among those
     /// that are.
     Expire(SiteId),
 }
 
-/// What can strike without a reason.
+/// The faults that need no cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Strike {
+enum FaultKind {
     Lose,
     Silent,
     Crash,
@@ -142,22 +142,22 @@ struct Run<'a> {
     plan: &'a Plan,
     world: Box<dyn AnyWorld>,
     chance: Chance,
-    post: Post,
-    /// What is due, the earliest first; among equals the one that was planned first.
+    arrivals: Arrivals,
+    /// The planned events, the earliest first; among equals the one that was planned first.
     agenda: BinaryHeap<Reverse<(Tick, u64, Due)>>,
     planned: u64,
-    /// How much of what is planned is no timer.
+    /// How many planned events are no timers.
     awaited: u64,
     counter: Counter,
-    news: Vec<News>,
+    follow_ups: Vec<FollowUp>,
     gives_up_left: u32,
     duplicates_left: u32,
-    strikes: Strikes,
+    fault_plan: FaultPlan,
 }
 
-/// What an action led to that the run has to plan for.
+/// An effect of an action that the run has to plan for.
 #[derive(Clone, Copy, Debug)]
-enum News {
+enum FollowUp {
     Sent(SiteId, SiteId, Lane),
     /// With the longest time it may stay.
     Entered(SiteId, ClaimId, u64),
@@ -175,18 +175,18 @@ impl<'a> Run<'a> {
             plan,
             world,
             chance: Chance::new(seed),
-            post: Post::new(n, plan.delay, plan.skew, seed),
+            arrivals: Arrivals::new(n, plan.delay, plan.skew, seed),
             agenda: BinaryHeap::new(),
             planned: 0,
             awaited: 0,
             counter: Counter::new(n),
-            news: Vec::new(),
+            follow_ups: Vec::new(),
             gives_up_left: plan.gives_up,
             duplicates_left: match plan.order {
                 Order::Fifo => 0,
                 Order::Any { duplicates } => duplicates,
             },
-            strikes: Strikes::new(n),
+            fault_plan: FaultPlan::new(n),
         }
     }
 
@@ -204,12 +204,12 @@ impl<'a> Run<'a> {
     fn think(&mut self, site: SiteId) {
         if self.world.claims_made(site) < self.plan.requests[site.index()] {
             let ticks = self.plan.think.draw(&mut self.chance);
-            self.plan_for(self.in_ticks(ticks), Due::Acquire(site, self.strikes.crashes(site)));
+            self.plan_for(self.in_ticks(ticks), Due::Acquire(site, self.fault_plan.crashes(site)));
         }
     }
 
     /// Does what is due next; false if nothing is.
-    fn happen(&mut self, watch: &mut dyn TimedObserver) -> bool {
+    fn step(&mut self, watch: &mut dyn TimedObserver) -> bool {
         // Timers alone do not keep a run going in which everything is over.
         if self.awaited == 0 && self.world.is_at_rest() {
             return false;
@@ -220,42 +220,42 @@ impl<'a> Run<'a> {
         match due {
             Due::Deliver(from, to, lane, number) => self.deliver(from, to, lane, number, watch),
             Due::Acquire(site, crashes) => {
-                if crashes == self.strikes.crashes(site) {
+                if crashes == self.fault_plan.crashes(site) {
                     self.acquire(site, watch);
                 }
             }
             Due::Release(site, claim) => {
                 // It may have been lost, or its site may have crashed.
-                if self.world.standpoint(site, claim) == Some(Standpoint::Inside) {
-                    let (world, mut desk) = self.desk(watch);
-                    world.release(site, claim, &mut desk).expect("the caller is inside");
+                if self.world.claim_state(site, claim) == Some(ClaimState::Inside) {
+                    let (world, mut observer) = self.observer(watch);
+                    world.release(site, claim, &mut observer).expect("the caller is inside");
                     self.think(site);
                 }
             }
             Due::GiveUp(site, claim) => {
-                if self.world.standpoint(site, claim) == Some(Standpoint::Waiting) {
-                    let (world, mut desk) = self.desk(watch);
-                    world.give_up(site, claim, &mut desk).expect("the caller waits");
+                if self.world.claim_state(site, claim) == Some(ClaimState::Waiting) {
+                    let (world, mut observer) = self.observer(watch);
+                    world.give_up(site, claim, &mut observer).expect("the caller waits");
                     self.think(site);
                 }
             }
-            Due::Strike(strike) => self.strike(strike, watch),
-            Due::Suffer(fault) => self.suffer_if_owed(fault, watch),
-            Due::Mend => self.strikes.mend(),
+            Due::Fault(kind) => self.inject_fault(kind, watch),
+            Due::Consequence(fault) => self.suffer_if_owed(fault, watch),
+            Due::Mend => self.fault_plan.mend(),
             Due::Expire(site) => self.expire(site, watch),
         }
-        self.take_in_news();
+        self.plan_follow_ups();
         true
     }
 
     /// The world, and where its events go.
-    fn desk<'b>(
+    fn observer<'b>(
         &'b mut self,
         watch: &'b mut dyn TimedObserver,
-    ) -> (&'b mut dyn AnyWorld, Desk<'b>) {
+    ) -> (&'b mut dyn AnyWorld, RunObserver<'b>) {
         let (now, sessions) = (self.world.now(), self.plan.faults.is_some());
-        let (counter, news) = (&mut self.counter, &mut self.news);
-        (&mut *self.world, Desk { now, sessions, counter, news, watch })
+        let (counter, follow_ups) = (&mut self.counter, &mut self.follow_ups);
+        (&mut *self.world, RunObserver { now, sessions, counter, follow_ups, watch })
     }
 
     fn acquire(&mut self, site: SiteId, watch: &mut dyn TimedObserver) {
@@ -264,9 +264,9 @@ impl<'a> Run<'a> {
             return;
         }
         let claim = self.plan.claims.next(site, made);
-        let (world, mut desk) = self.desk(watch);
+        let (world, mut observer) = self.observer(watch);
         // A site without a quorum cannot ask; its claims count for nothing.
-        if let Ok(claim) = world.acquire(site, claim, &mut desk) {
+        if let Ok(claim) = world.acquire(site, claim, &mut observer) {
             self.consider_giving_up(site, claim);
         }
     }
@@ -282,21 +282,21 @@ impl<'a> Run<'a> {
         let (client, server) = ends(from, to, lane);
         let at = self.next_at(from, to, lane);
         let lost = self.is_lost(from, to);
-        let (world, mut desk) = self.desk(watch);
+        let (world, mut observer) = self.observer(watch);
         let ended = number != world.session(client, server);
         let arrived = !ended
             && if lost {
-                world.drop_at((from, to, lane), at, &mut desk)
+                world.drop_at((from, to, lane), at, &mut observer)
             } else {
-                world.deliver_at((from, to, lane), at, &mut desk)
+                world.deliver_at((from, to, lane), at, &mut observer)
             };
-        assert!(arrived || desk.sessions, "a planned message is under way");
+        assert!(arrived || observer.sessions, "a planned message is under way");
     }
 
     /// Whether a message that would arrive now does not.
     fn is_lost(&mut self, from: SiteId, to: SiteId) -> bool {
         let percent = u64::from(self.plan.slips.loss_percent);
-        self.strikes.parts(from, to) || (percent > 0 && self.chance.below(100) < percent)
+        self.fault_plan.parts(from, to) || (percent > 0 && self.chance.below(100) < percent)
     }
 
     /// The timers of a site that are due run out; those that were armed anew have another time.
@@ -305,8 +305,8 @@ impl<'a> Run<'a> {
         loop {
             let due = self.world.timers(site).iter().position(|timer| timer.due <= now);
             let Some(at) = due else { return };
-            let (world, mut desk) = self.desk(watch);
-            world.expire(site, at, &mut desk);
+            let (world, mut observer) = self.observer(watch);
+            world.expire(site, at, &mut observer);
         }
     }
 
@@ -325,18 +325,18 @@ impl<'a> Run<'a> {
     fn consider_giving_up(&mut self, site: SiteId, claim: ClaimId) {
         if self.gives_up_left > 0 && self.chance.below(4) == 0 {
             self.gives_up_left -= 1;
-            let patience = self.chance.below(10 * T);
-            self.plan_for(self.in_ticks(patience), Due::GiveUp(site, claim));
+            let timeout = self.chance.below(10 * T);
+            self.plan_for(self.in_ticks(timeout), Due::GiveUp(site, claim));
         }
     }
 
-    /// Plans the arrival of a message. What is said in a session that its client does not know of
-    /// yet is planned when it does.
+    /// Plans the arrival of a message. In a session that its client does not know of yet, that is
+    /// done when it does.
     fn send(&mut self, from: SiteId, to: SiteId, lane: Lane) {
         let (client, server) = ends(from, to, lane);
         if lane == Lane::Up || !self.world.is_opening(client, server) {
             let now = self.world.now();
-            let at = self.post.arrival(now, (from, to, lane), &mut self.chance);
+            let at = self.arrivals.arrival(now, (from, to, lane), &mut self.chance);
             let number = self.world.session(client, server);
             self.plan_for(at, Due::Deliver(from, to, lane, number));
             self.consider_duplicating(from, to, lane);
@@ -353,13 +353,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn take_in_news(&mut self) {
-        for news in std::mem::take(&mut self.news) {
-            match news {
-                News::Sent(from, to, lane) => self.send(from, to, lane),
-                News::Lost(site) => self.think(site),
-                News::Armed(site, due) => self.plan_for(due, Due::Expire(site)),
-                News::Entered(site, claim, most) => {
+    fn plan_follow_ups(&mut self) {
+        for follow_up in std::mem::take(&mut self.follow_ups) {
+            match follow_up {
+                FollowUp::Sent(from, to, lane) => self.send(from, to, lane),
+                FollowUp::Lost(site) => self.think(site),
+                FollowUp::Armed(site, due) => self.plan_for(due, Due::Expire(site)),
+                FollowUp::Entered(site, claim, most) => {
                     let ticks = self.plan.inside.draw(&mut self.chance).min(most);
                     self.plan_for(self.in_ticks(ticks), Due::Release(site, claim));
                 }
@@ -373,35 +373,36 @@ fn ends(from: SiteId, to: SiteId, lane: Lane) -> (SiteId, SiteId) {
     if lane == Lane::Up { (from, to) } else { (to, from) }
 }
 
-/// Where the events of an action are counted, passed on, and kept if they call for a plan.
-struct Desk<'a> {
+/// Counts the events of an action, passes them on, and notes those to plan for.
+struct RunObserver<'a> {
     now: Tick,
     sessions: bool,
     counter: &'a mut Counter,
-    news: &'a mut Vec<News>,
+    follow_ups: &'a mut Vec<FollowUp>,
     watch: &'a mut dyn TimedObserver,
 }
 
-impl Observer for Desk<'_> {
+impl Observer for RunObserver<'_> {
     fn see(&mut self, depth: usize, event: &Event<'_>) {
         self.counter.count(self.now, event);
         match *event {
             Event::Sends { from, to, message } if from != to => {
                 let down = self.sessions && !message.is_for_arbiter;
-                self.news.push(News::Sent(from, to, if down { Lane::Down } else { Lane::Up }));
+                let lane = if down { Lane::Down } else { Lane::Up };
+                self.follow_ups.push(FollowUp::Sent(from, to, lane));
             }
-            Event::Arms(site, _, due) => self.news.push(News::Armed(site, due)),
-            Event::Loses(Caller { site, .. }, _) => self.news.push(News::Lost(site)),
+            Event::Arms(site, _, due) => self.follow_ups.push(FollowUp::Armed(site, due)),
+            Event::Loses(Caller { site, .. }, _) => self.follow_ups.push(FollowUp::Lost(site)),
             Event::Enters(Caller { site, claim, .. }, grant) => {
-                let stays = grant.stays.map(|stays| (Tick::ZERO + stays).0);
-                self.news.push(News::Entered(site, claim, stays.unwrap_or(u64::MAX)));
+                let longest = grant.declared_time.map_or(u64::MAX, |time| (Tick::ZERO + time).0);
+                self.follow_ups.push(FollowUp::Entered(site, claim, longest));
             }
             _ => {}
         }
         self.watch.see(self.now, depth, event);
     }
 
-    fn asks_ahead(&self) -> bool {
-        self.watch.asks_ahead()
+    fn wants_estimates(&self) -> bool {
+        self.watch.wants_estimates()
     }
 }

@@ -1,11 +1,11 @@
-//! What is planned of a run, and what is left to the seed.
+//! The plan of a run; the rest is left to the seed.
 
 use std::sync::Arc;
 
 use super::{Delay, Span, T, Tally, run};
-use crate::{AnySetup, Claims, Faults, Order, Slips, Subject, Unwatched, setup};
+use crate::{AnySetup, Claims, Faults, Order, SimProtocol, Slips, Unwatched, setup};
 
-/// What happens in a run, but for what the seed decides.
+/// Everything about a run that the seed does not decide.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The cluster.
@@ -16,7 +16,7 @@ pub struct Plan {
     pub requests: Vec<u32>,
     /// How long a site waits before its first claim and between two.
     pub think: Span,
-    /// How long a caller stays inside; not longer than it said, where it had to say so.
+    /// How long a caller stays inside, but not longer than it declared.
     pub inside: Span,
     /// How many waiting callers may give up.
     pub gives_up: u32,
@@ -26,16 +26,16 @@ pub struct Plan {
     pub skew: bool,
     /// In which order channels deliver, in the papers' world.
     pub order: Order,
-    /// What goes wrong; `None` is the papers' world, in which nothing does.
+    /// The faults; `None` is the papers' world, which has none.
     pub faults: Option<Faults>,
-    /// What goes wrong in the papers' world after all.
+    /// The faults of a world without sessions.
     pub slips: Slips,
 }
 
 impl Plan {
-    /// Everybody asks twice, at chance, and messages take as long as chance will have it. Nothing
-    /// goes wrong, and channels keep the order.
-    pub fn new<P: Subject>(quorums: P::Quorums, options: P::Options, claims: Claims) -> Self {
+    /// Every site asks twice, with random pauses, stays and delays. There are no faults, and
+    /// channels keep the order.
+    pub fn new<P: SimProtocol>(quorums: P::Quorums, options: P::Options, claims: Claims) -> Self {
         let calm = Self::calm::<P>(quorums, options, claims);
         Self {
             requests: vec![2; calm.requests.len()],
@@ -46,9 +46,9 @@ impl Plan {
         }
     }
 
-    /// The papers' world: nothing goes wrong, every message takes T, channels keep the order, and
-    /// whoever leaves asks again at once. So far nobody asks.
-    pub fn calm<P: Subject>(quorums: P::Quorums, options: P::Options, claims: Claims) -> Self {
+    /// The papers' world: no faults, every message takes T, channels keep the order, and a site
+    /// asks again as soon as it leaves. No site has a request yet.
+    pub fn calm<P: SimProtocol>(quorums: P::Quorums, options: P::Options, claims: Claims) -> Self {
         Self::calm_in(setup::<P>(quorums, options), claims)
     }
 
@@ -74,12 +74,12 @@ impl Plan {
     /// # Panics
     ///
     /// The protocol has quorums of another type.
-    pub fn of<P: Subject>(&self, options: P::Options) -> Self {
+    pub fn of<P: SimProtocol>(&self, options: P::Options) -> Self {
         Self { setup: self.setup.of::<P>(options), ..self.clone() }
     }
 
-    /// Runs so many seeds, from 0 on, and adds up what was counted; panics unless nothing breaks
-    /// and nobody is left waiting.
+    /// Runs so many seeds, from 0 on, and adds up their tallies; panics if a property breaks or a
+    /// claim is left waiting.
     pub fn assert_clean(&self, seeds: u64) -> Tally {
         let mut sum = Tally::default();
         for seed in 0..seeds {

@@ -31,7 +31,7 @@ pub fn bless_with(catalogue: Catalogue, text: &str) -> Result<String, ScriptErro
             trace.push('\n');
         }
     };
-    Script::parse_with(catalogue, text)?.play(false, &mut note, &mut Unwatched)?;
+    Script::parse_with(catalogue, text)?.run_with(false, &mut note, &mut Unwatched)?;
     let mut blessed = String::with_capacity(text.len());
     for (number, line) in (1..).zip(text.lines()) {
         if Layout::of(line) == Layout::Trace {

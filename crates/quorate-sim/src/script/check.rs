@@ -1,33 +1,34 @@
-//! The `expect` lines: what is, against what the script says.
+//! Checks the `expect` lines.
 
 use std::time::Duration;
 
-use quorate_protocol::{ClaimId, Eta, Ticket};
+use quorate_protocol::{ClaimId, Eta, Fence, Ticket};
 use quorate_quorum::SiteId;
 
-use super::command::{Channel, Check, Place, Who};
-use super::error::Fault;
-use super::parse::milliseconds;
-use super::run::Stage;
-use crate::{Lane, Message, Standpoint};
+use super::command::{Channel, Check, Who};
+use super::error::ErrorKind;
+use super::run::Runner;
+use crate::time::parse_time;
+use crate::{ClaimState, Grant, Lane, Message};
 
-impl Stage<'_> {
+impl Runner<'_> {
     /// Whether things are as the script says.
-    pub(super) fn check(&self, check: &Check) -> Result<(), Fault> {
+    pub(super) fn check(&self, check: &Check) -> Result<(), ErrorKind> {
         match check {
-            Check::Stands(who, place, words) => {
-                self.stands(*who, *place)?;
-                match place {
-                    Place::Waiting => self.waits_for(*who, words),
-                    _ => self.has_what(*who, words),
+            Check::Claim(who, state, words) => {
+                self.is_in_state(*who, *state)?;
+                match state {
+                    Some(ClaimState::Waiting) => self.waits_for(*who, words),
+                    _ => self.has_grant(*who, words),
                 }
             }
-            Check::Shows(site, what, expected) => {
-                let shown = self.world.shown(*site, what).map_err(Fault::Refused)?;
-                if shown == *expected {
+            Check::Fence(who, fence) => self.has_fence(*who, *fence),
+            Check::Shows { site, name, text } => {
+                let shown = self.world.show(*site, name).map_err(ErrorKind::Refused)?;
+                if shown == *text {
                     return Ok(());
                 }
-                unmet(format!("{site} shows {what} {expected}"), format!("it is {shown}"))
+                unmet(format!("{site} shows {name} {text}"), format!("it is {shown}"))
             }
             Check::Has(channel, kind) => self.has(*channel, kind),
             Check::Empty(channel) => {
@@ -43,56 +44,69 @@ impl Stage<'_> {
             },
             Check::Messages(expected) => {
                 let sent = self.recorder.tally.messages_total();
-                if sent == *expected {
-                    return Ok(());
-                }
-                let kinds = self.recorder.tally.messages.iter();
-                let kinds: Vec<_> = kinds.map(|(kind, n)| format!("{n} {kind}")).collect();
-                unmet(
-                    format!("messages {expected}"),
-                    format!("{sent} were sent: {}", kinds.join(", ")),
-                )
+                self.sent("messages", sent, *expected)
+            }
+            Check::Count(kind, expected) => {
+                let sent = self.recorder.tally.messages.get(kind.as_str());
+                self.sent(&format!("{kind} count"), sent.copied().unwrap_or(0), *expected)
             }
             Check::Broken(property) => self.is_broken(property),
         }
     }
 
-    fn stands(&self, who: Who, place: Place) -> Result<(), Fault> {
+    fn sent(&self, what: &str, sent: u64, expected: u64) -> Result<(), ErrorKind> {
+        if sent == expected {
+            return Ok(());
+        }
+        let kinds = self.recorder.tally.messages.iter();
+        let kinds: Vec<_> = kinds.map(|(kind, n)| format!("{n} {kind}")).collect();
+        let all = if kinds.is_empty() { "no message".to_owned() } else { kinds.join(", ") };
+        unmet(format!("{what} {expected}"), format!("{sent} were sent: {all}"))
+    }
+
+    /// Whether a claim is in this state; `None` if the site should have none.
+    fn is_in_state(&self, who: Who, state: Option<ClaimState>) -> Result<(), ErrorKind> {
         let made = self.world.claims_made(who.site);
         if let Some(ClaimId(number)) = who.claim.filter(|claim| claim.0 > made) {
             let why = format!("site {} has made {made} claims, and none is {number}", who.site);
-            return Err(Fault::Impossible(why));
+            return Err(ErrorKind::Impossible(why));
         }
         let claims = self.world.claims(who.site).iter();
-        let meant = claims.filter(|&(claim, _)| who.claim.is_none_or(|named| named == *claim));
-        let places: Vec<Place> = meant.map(|(_, standpoint)| place_of(*standpoint)).collect();
-        let met = match place {
-            Place::Idle => places.is_empty(),
-            place => places.contains(&place),
+        let meant = claims.filter(|&(claim, _)| who.means(*claim));
+        let states: Vec<ClaimState> = meant.map(|(_, state)| *state).collect();
+        let met = match state {
+            None => states.is_empty(),
+            Some(state) => states.contains(&state),
         };
         if met {
             return Ok(());
         }
-        let actual: Vec<_> = places.iter().map(|place| place.word()).collect();
-        let actual = if actual.is_empty() { "idle".to_owned() } else { actual.join(" and ") };
-        unmet(format!("{who} {}", place.word()), format!("it is {actual}"))
+        let name = |state: Option<ClaimState>| state.map_or("idle", Into::into);
+        let actual: Vec<_> = states.iter().map(|&state| name(Some(state))).collect();
+        let actual = if actual.is_empty() { name(None).to_owned() } else { actual.join(" and ") };
+        unmet(format!("{who} {}", name(state)), format!("it is {actual}"))
     }
 
-    /// Whether a claim that is inside has what the words say.
-    fn has_what(&self, who: Who, words: &[String]) -> Result<(), Fault> {
+    /// The grants of a caller that is inside.
+    fn grants(&self, who: Who) -> impl Iterator<Item = (ClaimId, Grant<'_>)> {
+        let claims = self.world.claims(who.site).keys().copied();
+        let meant = claims.filter(move |&claim| who.means(claim));
+        meant.filter_map(move |claim| Some((claim, self.world.grant(who.site, claim)?)))
+    }
+
+    /// Whether a grant is as the words say.
+    fn has_grant(&self, who: Who, words: &[String]) -> Result<(), ErrorKind> {
         if words.is_empty() {
             return Ok(());
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let claims = self.world.claims(who.site).keys().copied();
-        let meant = |claim: &ClaimId| who.claim.is_none_or(|named| named == *claim);
         let mut actual = Vec::new();
-        for claim in claims.filter(meant) {
-            let found = self.world.grant_is(who.site, claim, &words).map_err(Fault::Refused)?;
-            if found == Some(true) {
+        for (claim, grant) in self.grants(who) {
+            let found = self.world.grant_is(who.site, claim, &words);
+            if found.map_err(ErrorKind::Refused)? == Some(true) {
                 return Ok(());
             }
-            actual.extend(self.world.grant(who.site, claim).map(|grant| grant.to_string()));
+            actual.push(grant.to_string());
         }
         unmet(
             format!("{who} inside {}", words.join(" ")),
@@ -100,19 +114,31 @@ impl Stage<'_> {
         )
     }
 
+    /// Whether a grant has this fence.
+    fn has_fence(&self, who: Who, expected: u64) -> Result<(), ErrorKind> {
+        let fences: Vec<Fence> = self.grants(who).map(|(_, grant)| grant.fence).collect();
+        if fences.contains(&Fence(expected)) {
+            return Ok(());
+        }
+        let actual: Vec<_> = fences.iter().map(ToString::to_string).collect();
+        let actual = match actual[..] {
+            [] => "it is not inside".to_owned(),
+            _ => format!("it has {}", actual.join(" and ")),
+        };
+        unmet(format!("{who} fence {expected}"), actual)
+    }
+
     /// Whether a claim that waits can expect to get in when the words say, at the earliest.
-    fn waits_for(&self, who: Who, words: &[String]) -> Result<(), Fault> {
+    fn waits_for(&self, who: Who, words: &[String]) -> Result<(), ErrorKind> {
         let time = match words {
             [] => return Ok(()),
-            [lead, time] if lead == "for" => milliseconds(time),
+            [lead, time] if lead == "for" => parse_time(time),
             _ => None,
         };
         let words = words.join(" ");
-        let refused = || Fault::Refused(format!("expected `waiting for 4ms`, not `{words}`"));
+        let refused = || ErrorKind::Refused(format!("expected `waiting for 4ms`, not `{words}`"));
         let time = time.ok_or_else(refused)?;
-        let meant = |ticket: Ticket| {
-            ticket.site == who.site && who.claim.is_none_or(|claim| claim == ticket.claim)
-        };
+        let meant = |ticket: Ticket| ticket.site == who.site && who.means(ticket.claim);
         let etas = SiteId::all(self.world.n()).flat_map(|site| self.world.view(site).etas);
         let etas = etas.filter(|eta| meant(eta.ticket));
         let now = self.world.now();
@@ -127,13 +153,18 @@ impl Stage<'_> {
         unmet(format!("{who} waiting {words}"), format!("it can expect {waits:?}"))
     }
 
-    fn has(&self, channel: Channel, kind: &str) -> Result<(), Fault> {
+    fn has(&self, channel: Channel, kind: &str) -> Result<(), ErrorKind> {
+        let under_way = self.under_way(channel);
+        let found = under_way.iter().find(|message| message.kind == kind);
+        found.map(|_| ()).ok_or_else(|| self.no_message(channel, kind))
+    }
+
+    /// No message of this kind is under way: these are.
+    pub(super) fn no_message(&self, channel: Channel, kind: &str) -> ErrorKind {
         let kinds: Vec<_> = self.under_way(channel).iter().map(|message| message.kind).collect();
-        if kinds.contains(&kind) {
-            return Ok(());
-        }
         let there = if kinds.is_empty() { "nothing".to_owned() } else { kinds.join(", ") };
-        unmet(format!("a {kind} on {channel}"), format!("there is {there}"))
+        let expected = format!("a {kind} on {channel}");
+        ErrorKind::Unmet { expected, actual: format!("there is {there}") }
     }
 
     /// What is under way in either lane of a channel.
@@ -148,7 +179,7 @@ impl Stage<'_> {
         format!("on {}", busy.collect::<Vec<_>>().join(", "))
     }
 
-    fn is_broken(&self, property: &str) -> Result<(), Fault> {
+    fn is_broken(&self, property: &str) -> Result<(), ErrorKind> {
         match self.world.breach() {
             Some(breach) if breach.property == property => Ok(()),
             Some(breach) => unmet(format!("broken {property}"), format!("it was {breach}")),
@@ -157,14 +188,6 @@ impl Stage<'_> {
     }
 }
 
-fn place_of(standpoint: Standpoint) -> Place {
-    match standpoint {
-        Standpoint::Inside => Place::Inside,
-        Standpoint::Waiting => Place::Waiting,
-        Standpoint::Lost => Place::Lost,
-    }
-}
-
-fn unmet(expected: impl Into<String>, actual: impl Into<String>) -> Result<(), Fault> {
-    Err(Fault::Unmet { expected: expected.into(), actual: actual.into() })
+fn unmet(expected: impl Into<String>, actual: impl Into<String>) -> Result<(), ErrorKind> {
+    Err(ErrorKind::Unmet { expected: expected.into(), actual: actual.into() })
 }

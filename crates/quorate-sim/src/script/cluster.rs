@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use quorate_protocol::group::Group;
 use quorate_quorum::{SiteId, SiteSet};
 
-use super::error::{Fault, ScriptError};
+use super::error::{ErrorKind, ScriptError};
 use super::parse::Statement;
-use crate::{AnyProtocol, AnySetup, Catalogue, Claim, Contract, Order, Setting, Shape};
+use crate::{AnyProtocol, AnySetup, Catalogue, Claim, Contract, Facts, Order, Setting, Shape};
 
 /// The cluster of a script: which protocol, with which switches, on which quorums.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct Cluster {
     pub settings: Vec<Setting>,
     /// How many sites it has.
     pub n: usize,
-    /// Their quorums; `None` is the construction the protocol uses if nothing is said.
+    /// Their quorums; `None` is the protocol's default.
     pub shape: Option<Shape>,
     /// The line that says so.
     pub(super) shape_line: usize,
@@ -25,6 +26,8 @@ pub struct Cluster {
     pub sessions: Option<Contract>,
     /// In which order its channels deliver.
     pub order: Order,
+    /// The hosts that were set for groups, with their lines.
+    pub(super) hosts: Vec<(usize, Group, SiteId)>,
 }
 
 /// The settings as they come, each with its line.
@@ -37,6 +40,7 @@ pub(super) struct Settings {
     options: Vec<(usize, Setting)>,
     sessions: Option<(usize, Contract)>,
     order: Option<(usize, Order)>,
+    hosts: Vec<(usize, Group, SiteId)>,
 }
 
 impl Cluster {
@@ -48,7 +52,7 @@ impl Cluster {
     ) -> Result<Arc<dyn AnySetup>, ScriptError> {
         let default = || Shape::Kind(protocol.facts().quorum.to_owned(), self.n);
         let shape = self.shape.clone().unwrap_or_else(default);
-        let refused = |why| Fault::Refused(why).at(self.shape_line);
+        let refused = |why| ErrorKind::Refused(why).at(self.shape_line);
         protocol.setup(&shape, claims).map_err(refused)
     }
 }
@@ -86,9 +90,19 @@ impl Settings {
                     }
                 }
             }
+            Statement::Host(group, site) => {
+                let same = self.hosts.iter().find(|(_, other, _)| *other == group);
+                match same {
+                    Some(&(before, ..)) => twice(&format!("the host of {}", group.name()), before),
+                    None => {
+                        self.hosts.push((line, group, site));
+                        Ok(())
+                    }
+                }
+            }
             Statement::Do(_) => Ok(()),
         };
-        before.map_err(|fault| fault.at(line))
+        before.map_err(|error| error.at(line))
     }
 
     /// The cluster that the settings describe, and its protocol; `end` is the line to blame for
@@ -101,7 +115,7 @@ impl Settings {
         let (n, shape, shape_line) = self.shape(end)?;
         let (line, protocol) = self.protocol.unwrap_or((end, "mutex".to_owned()));
         let find = |line: usize, settings: &[Setting]| {
-            catalogue(&protocol, settings).map_err(|why| Fault::Refused(why).at(line))
+            catalogue(&protocol, settings).map_err(|why| ErrorKind::Refused(why).at(line))
         };
         let mut found = find(line, &[])?;
         let mut settings = Vec::new();
@@ -109,17 +123,12 @@ impl Settings {
             settings.push(setting);
             found = find(line, &settings)?;
         }
+        check_order(self.order, self.sessions.is_some(), found.facts())?;
         let order = self.order.map_or(Order::Fifo, |(_, order)| order);
-        let ordered = !found.facts().any_order;
-        if let Some((at, _)) =
-            self.order.filter(|_| order != Order::Fifo && (ordered || self.sessions.is_some()))
-        {
-            let what = if ordered { protocol.as_str() } else { "session" };
-            let why = format!("a {what} needs `order fifo`");
-            return Err(Fault::Refused(why).at(at));
-        }
         let sessions = self.sessions.map(|(_, contract)| contract);
-        Ok((Cluster { protocol, settings, n, shape, shape_line, sessions, order }, found))
+        let hosts = self.hosts;
+        let cluster = Cluster { protocol, settings, n, shape, shape_line, sessions, order, hosts };
+        Ok((cluster, found))
     }
 
     /// The number of sites, their quorums, and the line to blame for these.
@@ -129,7 +138,7 @@ impl Settings {
         };
         let largest = self.listed.iter().map(named).max();
         let Some(n) = self.sites.map(|(_, n)| n).or(largest) else {
-            return Err(Fault::NoSites.at(end));
+            return Err(ErrorKind::NoSites.at(end));
         };
         if self.listed.is_empty() {
             let shape = self.kind.as_ref().map(|(_, name)| Shape::Kind(name.clone(), n));
@@ -140,7 +149,7 @@ impl Settings {
         for (line, owner, members) in &self.listed {
             let sites = members.iter().chain([*owner]);
             if let Some(site) = sites.into_iter().find(|site| site.index() >= n) {
-                return Err(Fault::NoSuchSite { site, n }.at(*line));
+                return Err(ErrorKind::NoSuchSite { site, n }.at(*line));
             }
             own[owner.index()] = Some(members.clone());
         }
@@ -149,7 +158,31 @@ impl Settings {
     }
 }
 
-fn set<T>(place: &mut Option<(usize, T)>, line: usize, value: T, what: &str) -> Result<(), Fault> {
+/// Whether the channels of a script may deliver in this order.
+fn check_order(
+    order: Option<(usize, Order)>,
+    sessions: bool,
+    facts: Facts,
+) -> Result<(), ScriptError> {
+    let Some((line, Order::Any { .. })) = order else { return Ok(()) };
+    let name = facts.name;
+    let why = match facts {
+        Facts { any_order: false, .. } => format!("a {name} needs `order fifo`"),
+        _ if sessions => "a session needs `order fifo`".to_owned(),
+        Facts { unordered: false, .. } => {
+            format!("`order any` of a {name} needs its switch; expected `option unordered on`")
+        }
+        _ => return Ok(()),
+    };
+    Err(ErrorKind::Refused(why).at(line))
+}
+
+fn set<T>(
+    place: &mut Option<(usize, T)>,
+    line: usize,
+    value: T,
+    what: &str,
+) -> Result<(), ErrorKind> {
     match place {
         Some((before, _)) => twice(what, *before),
         None => {
@@ -159,6 +192,6 @@ fn set<T>(place: &mut Option<(usize, T)>, line: usize, value: T, what: &str) -> 
     }
 }
 
-fn twice(what: &str, line: usize) -> Result<(), Fault> {
-    Err(Fault::Twice { what: what.to_owned(), line })
+fn twice(what: &str, line: usize) -> Result<(), ErrorKind> {
+    Err(ErrorKind::Twice { what: what.to_owned(), line })
 }

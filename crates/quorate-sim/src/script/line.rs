@@ -45,10 +45,10 @@ impl fmt::Display for Line {
     }
 }
 
-/// What a run came to.
+/// What was counted in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many messages of each kind were sent; what a site says to itself is none.
+    /// How many messages of each kind were sent; those of a site to itself do not count.
     pub messages: BTreeMap<&'static str, u64>,
     /// How many claims were let in.
     pub served: u64,
@@ -61,19 +61,18 @@ impl Tally {
     }
 }
 
-/// Counts all that happens, and keeps what one command shows.
+/// Counts all events, and keeps the lines that one command shows.
 pub(super) struct Recorder<'a> {
     watch: &'a mut dyn Observer,
     pub(super) tally: Tally,
     pub(super) shown: Vec<Line>,
     number: usize,
     quietly: bool,
-    /// Whether what is seen follows from a fault, whose line the script has instead.
+    /// Whether the events follow from a fault, whose line the script has instead.
     after_fault: bool,
 }
 
 impl<'a> Recorder<'a> {
-    /// Nothing has happened yet.
     pub(super) fn new(watch: &'a mut dyn Observer) -> Self {
         let (tally, shown) = (Tally::default(), Vec::new());
         Self { watch, tally, shown, number: 0, quietly: false, after_fault: false }
@@ -113,7 +112,7 @@ impl Observer for Recorder<'_> {
         }
     }
 
-    fn asks_ahead(&self) -> bool {
+    fn wants_estimates(&self) -> bool {
         !self.quietly
     }
 }

@@ -1,17 +1,18 @@
-//! From the words of one line to what it says.
+//! Parses one line.
 
 use std::str::FromStr;
-use std::time::Duration;
 
 use quorate_protocol::ClaimId;
+use quorate_protocol::group::Group;
 use quorate_quorum::{QuorumError, QuorumLine, SiteId, SiteSet};
 
-use super::command::{Action, Channel, Check, Deed, Place, Who};
-use super::error::Fault;
-use crate::{Contract, Fault as Mishap, Order, PROPERTIES, Setting};
+use super::command::{Action, Body, Channel, Check, Who};
+use super::error::ErrorKind;
+use crate::time::{self, parse_time};
+use crate::{ClaimState, Contract, Fault, Order, PROPERTIES, Setting};
 
 /// The commands, as an error lists them.
-pub(super) const COMMANDS: [&str; 26] = [
+pub(super) const COMMANDS: [&str; 28] = [
     "protocol",
     "sites",
     "quorum",
@@ -19,11 +20,13 @@ pub(super) const COMMANDS: [&str; 26] = [
     "option",
     "sessions",
     "order",
+    "host",
     "S acquires",
     "S releases",
     "S gives up",
     "deliver",
     "drop",
+    "duplicate",
     "hold",
     "settle",
     "heal",
@@ -45,12 +48,12 @@ const LATER: [&str; 3] = ["cut", "pause", "resume"];
 
 const SESSIONS: &str = "sessions [no-reopen] [no-restart] [fences N]";
 
-/// A larger step would serve no story, and could run over.
+/// A larger step would serve no scenario, and could overflow.
 const FENCES_MAX: u64 = 1 << 32;
 
 const EXPECT: &str = "expect S inside [group G], expect S waiting [for 4ms], expect S idle|lost, \
-    expect S shows NAME TEXT, expect A -> B has KIND, expect A -> B empty, expect quiet, \
-    expect messages N, expect broken PROPERTY";
+    expect S fence N, expect S shows NAME TEXT, expect A -> B has KIND, expect A -> B empty, \
+    expect quiet, expect messages N, expect KIND count N, expect broken PROPERTY";
 
 /// One line at the margin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +65,8 @@ pub(super) enum Statement {
     Option(Setting),
     Sessions(Contract),
     Order(Order),
-    Do(Deed),
+    Host(Group, SiteId),
+    Do(Body),
 }
 
 impl Statement {
@@ -75,31 +79,34 @@ impl Statement {
             Self::Option(_) => "option",
             Self::Sessions(_) => "sessions",
             Self::Order(_) => "order",
+            Self::Host(..) => "host",
             Self::Do(_) => "command",
         }
     }
 }
 
 /// Reads one line at the margin, without its comment.
-pub(super) fn statement(text: &str) -> Result<Statement, Fault> {
+pub(super) fn statement(text: &str) -> Result<Statement, ErrorKind> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.first().copied() {
-        Some("protocol" | "sites" | "quorum" | "option" | "order") => setting(text, &words),
+        Some("protocol" | "sites" | "quorum" | "option" | "order" | "host") => {
+            setting(text, &words)
+        }
         Some("sessions") => sessions(text, &words[1..]),
-        Some("expect") => check(text, &words[1..]).map(|check| Statement::Do(Deed::Expect(check))),
-        Some(word) if LATER.contains(&word) => Err(Fault::NotYet(word.to_owned())),
+        Some("expect") => check(text, &words[1..]).map(|check| Statement::Do(Body::Expect(check))),
+        Some(word) if LATER.contains(&word) => Err(ErrorKind::NotYet(word.to_owned())),
         _ => {
             let (words, quietly) = match words.split_last() {
                 Some((&"quietly", rest)) if !rest.is_empty() => (rest, true),
                 _ => (&words[..], false),
             };
             let action = action(text, words)?;
-            Ok(Statement::Do(Deed::Act { action, quietly }))
+            Ok(Statement::Do(Body::Act { action, quietly }))
         }
     }
 }
 
-fn setting(text: &str, words: &[&str]) -> Result<Statement, Fault> {
+fn setting(text: &str, words: &[&str]) -> Result<Statement, ErrorKind> {
     match words {
         ["protocol", name] => Ok(Statement::Protocol((*name).to_owned())),
         ["protocol", ..] => Err(form(text, "protocol P")),
@@ -111,6 +118,8 @@ fn setting(text: &str, words: &[&str]) -> Result<Statement, Fault> {
         ["order", "any"] => Ok(Statement::Order(Order::Any { duplicates: 0 })),
         ["order", "fifo"] => Ok(Statement::Order(Order::Fifo)),
         ["order", ..] => Err(form(text, "order fifo|any")),
+        ["host", group, "=", at] => Ok(Statement::Host(Group::new(group), site(at)?)),
+        ["host", ..] => Err(form(text, "host G = S")),
         ["quorum", kind] if !kind.contains(':') => Ok(Statement::QuorumKind((*kind).to_owned())),
         ["quorum", ..] if !text.contains(':') => {
             Err(form(text, "quorum S: A B C` or `quorum KIND"))
@@ -118,14 +127,14 @@ fn setting(text: &str, words: &[&str]) -> Result<Statement, Fault> {
         _ => match QuorumLine::parse(0, text).map_err(refused)? {
             Some(QuorumLine::Sites(n)) => Ok(Statement::Sites(n)),
             Some(QuorumLine::Quorum(owner, members)) => Ok(Statement::QuorumOf(owner, members)),
-            None => Err(Fault::UnknownCommand(String::new())),
+            None => Err(ErrorKind::UnknownCommand(String::new())),
         },
     }
 }
 
-/// Sessions that come back, sites too, and fence ceilings moved on by two, unless the words say
+/// Sessions and sites that come back and fence ceilings that move by two, unless the words say
 /// otherwise.
-fn sessions(text: &str, mut words: &[&str]) -> Result<Statement, Fault> {
+fn sessions(text: &str, mut words: &[&str]) -> Result<Statement, ErrorKind> {
     let mut contract = Contract::MENDED;
     loop {
         words = match words {
@@ -151,14 +160,14 @@ fn sessions(text: &str, mut words: &[&str]) -> Result<Statement, Fault> {
 }
 
 /// What the crate of quorums says, without the line number it does not know.
-fn refused(error: QuorumError) -> Fault {
-    Fault::Refused(match error {
+fn refused(error: QuorumError) -> ErrorKind {
+    ErrorKind::Refused(match error {
         QuorumError::Line { message, .. } => message,
         other => other.to_string(),
     })
 }
 
-fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
+fn action(text: &str, words: &[&str]) -> Result<Action, ErrorKind> {
     match words {
         ["settle"] => Ok(Action::Settle),
         ["heal"] => Ok(Action::Heal),
@@ -166,66 +175,58 @@ fn action(text: &str, words: &[&str]) -> Result<Action, Fault> {
         ["heal", ..] => Err(form(text, "heal")),
         ["hold", from, "->", to] => Ok(Action::Hold(channel(from, to)?)),
         ["hold", ..] => Err(form(text, "hold A -> B")),
-        ["deliver", from, "->", to] => Ok(Action::Deliver(channel(from, to)?, None)),
-        ["deliver", from, "->", to, kind] => {
-            Ok(Action::Deliver(channel(from, to)?, Some((*kind).to_owned())))
-        }
-        ["deliver", ..] => Err(form(text, "deliver A -> B [KIND]")),
-        ["drop", from, "->", to] => Ok(Action::Drop(channel(from, to)?, None)),
-        ["drop", from, "->", to, kind] => {
-            Ok(Action::Drop(channel(from, to)?, Some((*kind).to_owned())))
-        }
-        ["drop", ..] => Err(form(text, "drop A -> B [KIND]")),
+        ["deliver" | "drop" | "duplicate", ..] => message_action(text, words),
         ["expire", timer, "at", at] => Ok(Action::Expire(site(at)?, (*timer).to_owned())),
         ["expire", ..] => Err(form(text, "expire TIMER at S")),
         ["advance", time] => {
-            let time = milliseconds(time).map(Action::Advance);
-            time.ok_or_else(|| form(text, "advance 50ms"))
+            let refused =
+                || ErrorKind::Refused(format!("`{time}` is no time; expected {}", time::EXPECTED));
+            parse_time(time).map(Action::Advance).ok_or_else(refused)
         }
         ["advance", ..] => Err(form(text, "advance 50ms")),
-        ["crash", at] => Ok(Action::Suffer(Mishap::Crash(site(at)?))),
+        ["crash", at] => Ok(Action::Suffer(Fault::Crash(site(at)?))),
         ["crash", ..] => Err(form(text, "crash S")),
-        ["restart", at] => Ok(Action::Suffer(Mishap::Restart(site(at)?))),
+        ["restart", at] => Ok(Action::Suffer(Fault::Restart(site(at)?))),
         ["restart", ..] => Err(form(text, "restart S")),
         ["clock", at, "=", time] => {
             Ok(Action::Clock(site(at)?, number(time, text, "clock S = 5")?))
         }
         ["clock", ..] => Err(form(text, "clock S = 5")),
-        [subject, "acquires", claim @ ..] => {
+        [caller, "acquires", claim @ ..] => {
             let claim = claim.iter().map(|&word| word.to_owned()).collect();
-            Ok(Action::Acquire(who(subject)?, claim))
+            Ok(Action::Acquire(who(caller)?, claim))
         }
-        [subject, "releases"] => Ok(Action::Release(who(subject)?)),
+        [caller, "releases"] => Ok(Action::Release(who(caller)?)),
         [_, "releases", ..] => Err(form(text, "S releases")),
-        [subject, "gives", "up"] => Ok(Action::GiveUp(who(subject)?)),
+        [caller, "gives", "up"] => Ok(Action::GiveUp(who(caller)?)),
         [_, "gives", ..] => Err(form(text, "S gives up")),
         [at, "hears" | "loses" | "closes" | "opens" | "has" | "leaves", ..] => {
             site(at)?;
-            mishap(text, words)
+            session_fault(text, words)
         }
-        [subject, verb, ..] if who(subject).is_ok() => {
-            Err(Fault::UnknownCommand((*verb).to_owned()))
+        [caller, verb, ..] if who(caller).is_ok() => {
+            Err(ErrorKind::UnknownCommand((*verb).to_owned()))
         }
-        [word, ..] => Err(Fault::UnknownCommand((*word).to_owned())),
-        [] => Err(Fault::UnknownCommand(String::new())),
+        [word, ..] => Err(ErrorKind::UnknownCommand((*word).to_owned())),
+        [] => Err(ErrorKind::UnknownCommand(String::new())),
     }
 }
 
-/// What becomes of a session, in the words of a trace.
-fn mishap(text: &str, words: &[&str]) -> Result<Action, Fault> {
+/// A fault of a session, spelt as in a trace.
+fn session_fault(text: &str, words: &[&str]) -> Result<Action, ErrorKind> {
     let fault = match words {
-        [client, "hears", "nothing", "of", server] => Mishap::Silence(site(client)?, site(server)?),
+        [client, "hears", "nothing", "of", server] => Fault::Silence(site(client)?, site(server)?),
         [client, "loses", "its", "session", "at", server] => {
-            Mishap::Lose(site(client)?, site(server)?)
+            Fault::Lose(site(client)?, site(server)?)
         }
         [server, "closes", "the", "session", "of", client] => {
-            Mishap::Close(site(client)?, site(server)?)
+            Fault::Close(site(client)?, site(server)?)
         }
         [server, "opens", "a", "session", "of", client] => {
-            Mishap::Reopen(site(client)?, site(server)?)
+            Fault::Reopen(site(client)?, site(server)?)
         }
-        [client, "has", "a", "session", "at", server] => Mishap::Open(site(client)?, site(server)?),
-        [at, "leaves", "its", "quarantine"] => Mishap::Clear(site(at)?),
+        [client, "has", "a", "session", "at", server] => Fault::Open(site(client)?, site(server)?),
+        [at, "leaves", "its", "quarantine"] => Fault::Clear(site(at)?),
         [_, "hears", ..] => return Err(form(text, "S hears nothing of A")),
         [_, "loses", ..] => return Err(form(text, "S loses its session at A")),
         [_, "closes", ..] => return Err(form(text, "A closes the session of S")),
@@ -236,24 +237,47 @@ fn mishap(text: &str, words: &[&str]) -> Result<Action, Fault> {
     Ok(Action::Suffer(fault))
 }
 
-fn check(text: &str, words: &[&str]) -> Result<Check, Fault> {
+/// What happens to the next message of a channel.
+fn message_action(text: &str, words: &[&str]) -> Result<Action, ErrorKind> {
+    let (verb, channel, kind) = match words {
+        [verb, from, "->", to] => (*verb, channel(from, to)?, None),
+        [verb, from, "->", to, kind] => (*verb, channel(from, to)?, Some((*kind).to_owned())),
+        ["deliver", ..] => return Err(form(text, "deliver A -> B [KIND]")),
+        ["drop", ..] => return Err(form(text, "drop A -> B [KIND]")),
+        _ => return Err(form(text, "duplicate A -> B [KIND]")),
+    };
+    Ok(match verb {
+        "deliver" => Action::Deliver(channel, kind),
+        "drop" => Action::Drop(channel, kind),
+        _ => Action::Duplicate(channel, kind),
+    })
+}
+
+fn check(text: &str, words: &[&str]) -> Result<Check, ErrorKind> {
     match words {
         ["quiet"] => Ok(Check::Quiet),
         ["messages", n] => Ok(Check::Messages(number(n, text, "expect messages N")?)),
+        [kind, "count", n] => {
+            Ok(Check::Count((*kind).to_owned(), number(n, text, "expect KIND count N")?))
+        }
+        [caller, "fence", n] => {
+            Ok(Check::Fence(who(caller)?, number(n, text, "expect S fence N")?))
+        }
         ["broken", name @ ..] if !name.is_empty() => Ok(Check::Broken(property(&name.join(" "))?)),
         [from, "->", to, "empty"] => Ok(Check::Empty(channel(from, to)?)),
         [from, "->", to, "has", kind] => Ok(Check::Has(channel(from, to)?, (*kind).to_owned())),
-        [at, "shows", what, text @ ..] if !text.is_empty() => {
-            Ok(Check::Shows(site(at)?, (*what).to_owned(), text.join(" ")))
+        [at, "shows", name, text @ ..] if !text.is_empty() => {
+            let (name, text) = ((*name).to_owned(), text.join(" "));
+            Ok(Check::Shows { site: site(at)?, name, text })
         }
         [_, "shows", ..] => Err(form(text, "expect S shows NAME TEXT")),
-        [subject, place, grant @ ..] => {
-            let known = Place::ALL.into_iter().find(|known| known.word() == *place);
-            let says_more = |place| matches!(place, Place::Inside | Place::Waiting);
-            match known.filter(|&place| grant.is_empty() || says_more(place)) {
-                Some(place) => {
-                    let grant = grant.iter().map(|&word| word.to_owned()).collect();
-                    Ok(Check::Stands(who(subject)?, place, grant))
+        [caller, "idle"] => Ok(Check::Claim(who(caller)?, None, vec![])),
+        [caller, state, more @ ..] => {
+            let state: Option<ClaimState> = state.parse().ok();
+            match state.filter(|&state| more.is_empty() || state != ClaimState::Lost) {
+                Some(state) => {
+                    let more = more.iter().map(|&word| word.to_owned()).collect();
+                    Ok(Check::Claim(who(caller)?, Some(state), more))
                 }
                 None => Err(form(text, EXPECT)),
             }
@@ -262,22 +286,22 @@ fn check(text: &str, words: &[&str]) -> Result<Check, Fault> {
     }
 }
 
-fn property(name: &str) -> Result<&'static str, Fault> {
+fn property(name: &str) -> Result<&'static str, ErrorKind> {
     PROPERTIES.into_iter().find(|&known| known == name).ok_or_else(|| {
         let known = PROPERTIES.join(", ");
-        Fault::Refused(format!("unknown property `{name}`; expected one of {known}"))
+        ErrorKind::Refused(format!("unknown property `{name}`; expected one of {known}"))
     })
 }
 
-fn channel(from: &str, to: &str) -> Result<Channel, Fault> {
+fn channel(from: &str, to: &str) -> Result<Channel, ErrorKind> {
     let (from, to) = (site(from)?, site(to)?);
     if from == to {
-        return Err(Fault::OwnChannel(from));
+        return Err(ErrorKind::OwnChannel(from));
     }
     Ok(Channel { from, to })
 }
 
-fn who(word: &str) -> Result<Who, Fault> {
+fn who(word: &str) -> Result<Who, ErrorKind> {
     let Some((at, claim)) = word.split_once('/') else {
         return Ok(Who { site: site(word)?, claim: None });
     };
@@ -288,19 +312,14 @@ fn who(word: &str) -> Result<Who, Fault> {
     }
 }
 
-fn site(word: &str) -> Result<SiteId, Fault> {
+fn site(word: &str) -> Result<SiteId, ErrorKind> {
     let place = digits::<u32>(word).and_then(|number| number.checked_sub(1));
-    let place = place.ok_or_else(|| Fault::NotASite(word.to_owned()))?;
+    let place = place.ok_or_else(|| ErrorKind::NotASite(word.to_owned()))?;
     Ok(SiteId::new(place as usize))
 }
 
-fn number<T: FromStr>(word: &str, text: &str, expected: &'static str) -> Result<T, Fault> {
+fn number<T: FromStr>(word: &str, text: &str, expected: &'static str) -> Result<T, ErrorKind> {
     digits(word).ok_or_else(|| form(text, expected))
-}
-
-/// A time as in `50ms`.
-pub(super) fn milliseconds(word: &str) -> Option<Duration> {
-    word.strip_suffix("ms").and_then(digits).map(Duration::from_millis)
 }
 
 /// A number without a sign.
@@ -309,6 +328,6 @@ fn digits<T: FromStr>(word: &str) -> Option<T> {
     if plain { word.parse().ok() } else { None }
 }
 
-fn form(found: &str, expected: &'static str) -> Fault {
-    Fault::Form { found: found.to_owned(), expected }
+fn form(found: &str, expected: &'static str) -> ErrorKind {
+    ErrorKind::Form { found: found.to_owned(), expected }
 }

@@ -1,4 +1,4 @@
-//! Plays a script in a world.
+//! Runs a script in a world.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,19 +7,18 @@ use std::time::Duration;
 use quorate_protocol::ClaimId;
 use quorate_quorum::SiteId;
 
-use super::command::{Action, Channel, Check, Command, Deed, Who};
-use super::error::{Fault, ScriptError};
+use super::command::{Action, Body, Channel, Check, Command, Who};
+use super::error::{ErrorKind, ScriptError};
 use super::line::{Line, Recorder, Tally};
 use super::{Cluster, Script};
 use crate::{
-    AnyProtocol, AnyWorld, Breach, Fault as Mishap, Lane, Message, Observer, Order, Standpoint,
-    TimerView,
+    AnyProtocol, AnyWorld, Breach, ClaimState, Fault, Lane, Message, Observer, Order, TimerView,
 };
 
-/// No story needs more deliveries in one `settle`.
-const DELIVERIES_MAX: usize = 1_000_000;
+/// No scenario needs more deliveries in one `settle`.
+const DELIVERIES_MAX: usize = 100_000;
 
-/// What came of a script in which all went as it says.
+/// The result of a script that went as it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// What was sent, and who was served.
@@ -28,39 +27,39 @@ pub struct Report {
     pub broken: Option<(usize, Breach)>,
 }
 
-/// Plays `script`, showing every line to `sink`.
-pub(super) struct Play<'a> {
-    pub(super) script: &'a Script,
-    pub(super) watch: &'a mut dyn Observer,
-    pub(super) sink: &'a mut dyn FnMut(&Line),
-    /// Whether traces must be as the script says.
-    pub(super) compare: bool,
-}
-
-impl Play<'_> {
-    pub(super) fn run(self) -> Result<Report, ScriptError> {
-        let Self { script, watch, sink, compare } = self;
-        let Cluster { sessions, order, .. } = script.cluster;
-        let mut stage = Stage {
-            protocol: &*script.protocol,
-            world: Arc::clone(&script.setup).world(sessions, order),
-            recorder: Recorder::new(watch),
-            broken: None,
-            held: BTreeSet::new(),
-            any_order: order != Order::Fifo,
-        };
-        for (at, command) in script.commands.iter().enumerate() {
-            stage.recorder.begin(command.line, command.is_quiet());
-            let done = stage.follow(command);
-            show(command, &stage.recorder.shown, sink);
-            done.map_err(|fault| fault.at(command.line))?;
-            stage.judge(command.line, &script.commands[at..])?;
-            if compare {
-                compare_trace(command, &stage.recorder.shown)?;
-            }
-        }
-        Ok(Report { tally: stage.recorder.tally, broken: stage.broken })
+/// Runs `script`, showing every line to `sink`; `compare` its traces or not.
+///
+/// The world keeps messages in the order they were sent, whatever the order of delivery: with
+/// `order any` a command takes the oldest message that it means.
+pub(super) fn run(
+    script: &Script,
+    compare: bool,
+    sink: &mut dyn FnMut(&Line),
+    watch: &mut dyn Observer,
+) -> Result<Report, ScriptError> {
+    let Cluster { sessions, order, hosts, .. } = &script.cluster;
+    let mut runner = Runner {
+        protocol: &*script.protocol,
+        world: Arc::clone(&script.setup).world(*sessions, Order::Fifo),
+        recorder: Recorder::new(watch),
+        broken: None,
+        held: BTreeSet::new(),
+        any_order: *order != Order::Fifo,
+    };
+    for (_, group, host) in hosts {
+        runner.world.prefer_host(group, *host);
     }
+    for (at, command) in script.commands.iter().enumerate() {
+        runner.recorder.begin(command.line, command.is_quiet());
+        let done = runner.follow(command);
+        show(command, &runner.recorder.shown, sink);
+        done.map_err(|error| error.at(command.line))?;
+        runner.note_breach(command.line, &script.commands[at..])?;
+        if compare {
+            compare_trace(command, &runner.recorder.shown)?;
+        }
+    }
+    Ok(Report { tally: runner.recorder.tally, broken: runner.broken })
 }
 
 fn show(command: &Command, trace: &[Line], sink: &mut dyn FnMut(&Line)) {
@@ -76,8 +75,8 @@ fn show(command: &Command, trace: &[Line], sink: &mut dyn FnMut(&Line)) {
     trace.iter().for_each(sink);
 }
 
-/// A world in which a script is played.
-pub(super) struct Stage<'a> {
+/// A script that is running.
+pub(super) struct Runner<'a> {
     protocol: &'a dyn AnyProtocol,
     pub(super) world: Box<dyn AnyWorld>,
     pub(super) recorder: Recorder<'a>,
@@ -86,29 +85,38 @@ pub(super) struct Stage<'a> {
     any_order: bool,
 }
 
-impl Stage<'_> {
-    fn follow(&mut self, command: &Command) -> Result<(), Fault> {
-        match &command.deed {
-            Deed::Act { action, .. } => self.act(action),
-            Deed::Expect(check) => self.check(check),
+impl Runner<'_> {
+    fn follow(&mut self, command: &Command) -> Result<(), ErrorKind> {
+        match &command.body {
+            Body::Act { action, .. } => self.act(action),
+            Body::Expect(check) => self.check(check),
         }
     }
 
-    fn act(&mut self, action: &Action) -> Result<(), Fault> {
+    fn act(&mut self, action: &Action) -> Result<(), ErrorKind> {
         match action {
             Action::Acquire(who, words) => self.acquire(*who, words),
             Action::Release(who) => {
-                let claim = self.claim(*who, Standpoint::Inside)?;
+                let claim = self.claim(*who, ClaimState::Inside)?;
                 let done = self.world.release(who.site, claim, &mut self.recorder);
-                done.map_err(|why| Fault::Impossible(format!("{who} cannot release: {why}")))
+                done.map_err(|why| ErrorKind::Impossible(format!("{who} cannot release: {why}")))
             }
             Action::GiveUp(who) => {
-                let claim = self.claim(*who, Standpoint::Waiting)?;
+                let claim = self.claim(*who, ClaimState::Waiting)?;
                 let done = self.world.give_up(who.site, claim, &mut self.recorder);
-                done.map_err(|why| Fault::Impossible(format!("{who} cannot give up: {why}")))
+                done.map_err(|why| ErrorKind::Impossible(format!("{who} cannot give up: {why}")))
             }
             Action::Deliver(channel, kind) => self.deliver(*channel, kind.as_deref()),
-            Action::Drop(channel, kind) => self.lose(*channel, kind.as_deref()),
+            Action::Drop(channel, kind) => {
+                let (channel, at) = self.find("drop", *channel, kind.as_deref())?;
+                self.world.drop_at(channel, at, &mut self.recorder);
+                Ok(())
+            }
+            Action::Duplicate(channel, kind) => {
+                let (channel, at) = self.find("duplicate", *channel, kind.as_deref())?;
+                self.world.duplicate(channel, at);
+                Ok(())
+            }
             Action::Expire(site, timer) => self.expire(*site, timer),
             Action::Advance(time) => {
                 self.advance(*time);
@@ -131,41 +139,41 @@ impl Stage<'_> {
         }
     }
 
-    fn acquire(&mut self, who: Who, words: &[String]) -> Result<(), Fault> {
+    fn acquire(&mut self, who: Who, words: &[String]) -> Result<(), ErrorKind> {
         if !self.world.is_up(who.site) {
             let (who, site) = (who, who.site);
             let why = format!("{who} cannot acquire: it has crashed; expected `restart {site}`");
-            return Err(Fault::Impossible(why));
+            return Err(ErrorKind::Impossible(why));
         }
         let next = ClaimId(self.world.claims_made(who.site) + 1);
         if who.claim.is_some_and(|claim| claim != next) {
             let why = format!("the next claim of {} is {}/{}", who.site, who.site, next.0);
-            return Err(Fault::Impossible(why));
+            return Err(ErrorKind::Impossible(why));
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let claim = self.protocol.parse_claim(&words);
-        let claim = claim.map_err(Fault::Refused)?;
+        let claim = claim.map_err(ErrorKind::Refused)?;
         let done = self.world.acquire(who.site, &claim, &mut self.recorder);
         match done {
             Ok(_) => Ok(()),
-            Err(why) => Err(Fault::Impossible(format!("{who} cannot acquire: {why}"))),
+            Err(why) => Err(ErrorKind::Impossible(format!("{who} cannot acquire: {why}"))),
         }
     }
 
-    /// The claim that is meant, where it stands at `standpoint`.
-    fn claim(&self, who: Who, standpoint: Standpoint) -> Result<ClaimId, Fault> {
+    /// The claim that is meant, among those in this state.
+    fn claim(&self, who: Who, state: ClaimState) -> Result<ClaimId, ErrorKind> {
         if let Some(claim) = who.claim {
             return Ok(claim);
         }
-        let there = self.world.claims(who.site).iter().filter(|&(_, place)| *place == standpoint);
+        let there = self.world.claims(who.site).iter().filter(|&(_, other)| *other == state);
         let there: Vec<ClaimId> = there.map(|(claim, _)| *claim).collect();
         match there[..] {
             [claim] => Ok(claim),
             [] => {
-                let place = if standpoint == Standpoint::Inside { "inside" } else { "waiting" };
-                Err(Fault::Impossible(format!("{who} has no claim {place}")))
+                let state: &str = state.into();
+                Err(ErrorKind::Impossible(format!("{who} has no claim {state}")))
             }
-            [first, ..] => Err(Fault::Impossible(format!(
+            [first, ..] => Err(ErrorKind::Impossible(format!(
                 "{who} has {} such claims; expected one of them, as in `{who}/{}`",
                 there.len(),
                 first.0
@@ -173,31 +181,19 @@ impl Stage<'_> {
         }
     }
 
-    fn deliver(&mut self, channel: Channel, kind: Option<&str>) -> Result<(), Fault> {
+    fn deliver(&mut self, channel: Channel, kind: Option<&str>) -> Result<(), ErrorKind> {
         let Channel { from, to } = channel;
-        let (lane, at) = match self.find(channel, kind) {
-            Some(at) => (Lane::Up, at),
-            None => (self.lane(channel, kind)?, 0),
-        };
-        if !self.world.busy_channels().contains(&(from, to, lane)) {
-            let first = Mishap::Open(to, from);
+        let (channel, at) = self.find("deliver", channel, kind)?;
+        if !self.world.busy_channels().contains(&channel) {
+            let first = Fault::Open(to, from);
             let why = format!("{to} does not know of its new session; expected `{first}` first");
-            return Err(Fault::Impossible(why));
+            return Err(ErrorKind::Impossible(why));
         }
-        self.world.deliver_at((from, to, lane), at, &mut self.recorder);
+        self.world.deliver_at(channel, at, &mut self.recorder);
         Ok(())
     }
 
-    fn lose(&mut self, channel: Channel, kind: Option<&str>) -> Result<(), Fault> {
-        let (lane, at) = match self.find(channel, kind) {
-            Some(at) => (Lane::Up, at),
-            None => (self.lane(channel, kind)?, 0),
-        };
-        self.world.drop_at((channel.from, channel.to, lane), at, &mut self.recorder);
-        Ok(())
-    }
-
-    fn expire(&mut self, site: SiteId, name: &str) -> Result<(), Fault> {
+    fn expire(&mut self, site: SiteId, name: &str) -> Result<(), ErrorKind> {
         let armed = self.world.timer_names(site);
         match armed.iter().position(|timer| timer == name) {
             Some(at) => {
@@ -206,7 +202,7 @@ impl Stage<'_> {
             }
             None => {
                 let armed = if armed.is_empty() { "none".to_owned() } else { armed.join(", ") };
-                Err(Fault::Impossible(format!("{name} of {site} is not armed; armed: {armed}")))
+                Err(ErrorKind::Impossible(format!("{name} of {site} is not armed; armed: {armed}")))
             }
         }
     }
@@ -226,51 +222,41 @@ impl Stage<'_> {
         self.world.set_now(end);
     }
 
-    /// Where in a channel that keeps no order the first message of this kind is.
-    fn find(&self, Channel { from, to }: Channel, kind: Option<&str>) -> Option<usize> {
-        let under_way = self.world.under_way((from, to, Lane::Up));
-        let found = under_way.iter().position(|message| kind == Some(message.kind));
-        found.filter(|_| self.any_order)
-    }
-
-    /// The lane of a channel whose next message is meant.
-    fn lane(&self, channel: Channel, kind: Option<&str>) -> Result<Lane, Fault> {
+    /// The lane and the place of the message that `verb` means: the next one of its channel, or
+    /// where messages overtake each other the oldest of its kind.
+    fn find(
+        &self,
+        verb: &str,
+        channel: Channel,
+        kind: Option<&str>,
+    ) -> Result<((SiteId, SiteId, Lane), usize), ErrorKind> {
+        let Channel { from, to } = channel;
+        if let (true, Some(kind)) = (self.any_order, kind) {
+            let under_way = self.world.under_way((from, to, Lane::Up));
+            return match under_way.iter().position(|message| kind == message.kind) {
+                Some(at) => Ok(((from, to, Lane::Up), at)),
+                None => Err(self.no_message(channel, kind)),
+            };
+        }
         let next = |lane| {
-            let under_way = self.world.under_way((channel.from, channel.to, lane));
+            let under_way = self.world.under_way((from, to, lane));
             under_way.first().map(|&message| (lane, message))
         };
         let next: Vec<_> = [Lane::Up, Lane::Down].into_iter().filter_map(next).collect();
-        let meant = |(_, message): &&(Lane, Message<'_>)| kind == Some(message.kind);
-        match (&next[..], kind) {
-            ([], _) => Err(Fault::Impossible(format!("nothing is under way on {channel}"))),
-            (&[(lane, _)], None) => Ok(lane),
-            ([(_, up), (_, down), ..], None) => Err(Fault::Impossible(format!(
-                "two sessions carry messages on {channel}, `{up}` and `{down}`; expected \
-                 `deliver {channel} {}` or `deliver {channel} {}`",
-                up.kind, down.kind
-            ))),
-            (next, Some(kind)) => match next.iter().find(meant) {
-                Some(&(lane, _)) => Ok(lane),
-                None => {
-                    let first: Vec<_> = next.iter().map(|(_, m)| format!("`{m}`")).collect();
-                    let verb = if first.len() > 1 { "come" } else { "comes" };
-                    let actual = format!("{} {verb} first", first.join(" and "));
-                    Err(Fault::Unmet { expected: format!("a {kind} on {channel}"), actual })
-                }
-            },
-        }
+        let lane = next_lane(verb, channel, kind, &next)?;
+        Ok(((from, to, lane), 0))
     }
 
-    fn suffer(&mut self, fault: Mishap) -> Result<(), Fault> {
+    fn suffer(&mut self, fault: Fault) -> Result<(), ErrorKind> {
         if let Some(why) = self.world.refusal(fault) {
-            return Err(Fault::Impossible(why));
+            return Err(ErrorKind::Impossible(why));
         }
         self.world.suffer(fault, &mut self.recorder);
         Ok(())
     }
 
     /// Delivers in rounds, one message of each channel in the order of senders and receivers.
-    fn settle(&mut self) -> Result<(), Fault> {
+    fn settle(&mut self) -> Result<(), ErrorKind> {
         let mut delivered = 0;
         loop {
             let free = |&(from, to, _): &_| !self.held.contains(&Channel { from, to });
@@ -278,32 +264,60 @@ impl Stage<'_> {
             if free.is_empty() {
                 return Ok(());
             }
-            if delivered >= DELIVERIES_MAX {
-                return Err(Fault::Endless(delivered));
-            }
             for lane in free {
+                if delivered == DELIVERIES_MAX {
+                    return Err(ErrorKind::Endless(delivered));
+                }
                 self.world.deliver(lane, &mut self.recorder);
                 delivered += 1;
             }
         }
     }
 
-    /// Notes a property that broke. It is an error unless a line below expects it.
-    fn judge(&mut self, line: usize, below: &[Command]) -> Result<(), ScriptError> {
+    /// Notes a property that broke: an error unless a line below expects it.
+    fn note_breach(&mut self, line: usize, below: &[Command]) -> Result<(), ScriptError> {
         let Some(breach) = self.world.breach() else { return Ok(()) };
         if self.broken.is_some() {
             return Ok(());
         }
-        let expected = Deed::Expect(Check::Broken(breach.property));
-        if !below.iter().any(|command| command.deed == expected) {
-            return Err(Fault::Broken(breach.clone()).at(line));
+        let expected = Body::Expect(Check::Broken(breach.property));
+        if !below.iter().any(|command| command.body == expected) {
+            return Err(ErrorKind::Broken(breach.clone()).at(line));
         }
         self.broken = Some((line, breach.clone()));
         Ok(())
     }
 }
 
-/// Finds the first line that went otherwise than the script says; no lines say nothing.
+/// The lane of a channel whose next message is meant; `next` has the next of each.
+fn next_lane(
+    verb: &str,
+    channel: Channel,
+    kind: Option<&str>,
+    next: &[(Lane, Message<'_>)],
+) -> Result<Lane, ErrorKind> {
+    let is_meant = |(_, message): &&(Lane, Message<'_>)| kind == Some(message.kind);
+    match (next, kind) {
+        ([], _) => Err(ErrorKind::Impossible(format!("nothing is under way on {channel}"))),
+        (&[(lane, _)], None) => Ok(lane),
+        ([(_, up), (_, down), ..], None) => Err(ErrorKind::Impossible(format!(
+            "two sessions carry messages on {channel}, `{up}` and `{down}`; expected \
+             `{verb} {channel} {}` or `{verb} {channel} {}`",
+            up.kind, down.kind
+        ))),
+        (next, Some(kind)) => match next.iter().find(is_meant) {
+            Some(&(lane, _)) => Ok(lane),
+            None => {
+                let first: Vec<_> = next.iter().map(|(_, m)| format!("`{m}`")).collect();
+                let verb = if first.len() > 1 { "come" } else { "comes" };
+                let actual = format!("{} {verb} first", first.join(" and "));
+                Err(ErrorKind::Unmet { expected: format!("a {kind} on {channel}"), actual })
+            }
+        },
+    }
+}
+
+/// Finds the first line that differs from the script; without lines nothing is compared.
 fn compare_trace(command: &Command, shown: &[Line]) -> Result<(), ScriptError> {
     if command.trace.is_empty() {
         return Ok(());
@@ -318,7 +332,7 @@ fn compare_trace(command: &Command, shown: &[Line]) -> Result<(), ScriptError> {
             (None, actual) => (last, None, actual),
         };
         if expected != actual {
-            return Err(Fault::Unlike { expected, actual }.at(line));
+            return Err(ErrorKind::Unlike { expected, actual }.at(line));
         }
         last = line;
     }

@@ -1,12 +1,12 @@
-//! From a text to its lines: what stands at the margin, and the traces below.
+//! Splits a text into lines at the margin and the traces below them.
 
-use super::error::{Fault, ScriptError};
+use super::error::{ErrorKind, ScriptError};
 
 /// A line at the margin, and the indented lines below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source<'a> {
     pub(super) line: usize,
-    /// What it says, without comment and blanks.
+    /// Its text, without comment and blanks.
     pub(super) text: &'a str,
     pub(super) trace: Vec<(usize, String)>,
 }
@@ -45,7 +45,7 @@ pub(super) fn split(text: &str) -> Result<Vec<Source<'_>>, ScriptError> {
             (Layout::Trace, Some(command)) => {
                 command.trace.push((line, text.trim_end().to_owned()));
             }
-            (Layout::Trace, None) => return Err(Fault::StrayTrace.at(line)),
+            (Layout::Trace, None) => return Err(ErrorKind::StrayTrace.at(line)),
         }
     }
     Ok(sources)

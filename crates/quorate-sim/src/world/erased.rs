@@ -1,23 +1,24 @@
-//! A world whose protocol is not known: what scripts, random runs and the checker drive.
+//! A world of any protocol, as scripts, random runs and the checker drive it.
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 
+use quorate_protocol::group::Group;
 use quorate_protocol::{ClaimId, SessionNo, Tick, View, Violation};
 use quorate_quorum::SiteId;
 
-use super::{Standpoint, World};
+use super::{ClaimState, World};
 use crate::event::{Grant, Message};
-use crate::{Breach, Claim, Fault, Lane, Observer, Subject};
+use crate::{Breach, Claim, Fault, Lane, Observer, SimProtocol};
 
 /// A sender, a receiver, and the lane between them.
 pub type Channel = (SiteId, SiteId, Lane);
 
-/// A cluster of any protocol: a site's part in it at every site, and the channels between them.
+/// A cluster of any protocol: its state at every site, and the channels between them.
 ///
-/// It moves only when told: scripts, seeds and the checker decide who acts and which channel
+/// It does nothing by itself: scripts, seeds and the checker decide who acts and which channel
 /// delivers next. Worlds are cloned, compared and hashed by value; clones share what neither of
 /// them has written to, so the checker can afford a clone a step.
 pub trait AnyWorld: Debug + Send + Sync + Any {
@@ -27,7 +28,7 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
     /// Whether it is the same as a world of the same protocol.
     fn is_same(&self, other: &dyn AnyWorld) -> bool;
 
-    /// Feeds all that tells it apart from others to `hasher`.
+    /// Feeds its state to `hasher`.
     fn hash_into(&self, hasher: &mut dyn Hasher);
 
     /// How many sites there are.
@@ -42,11 +43,14 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
     /// Sets a site's Lamport clock.
     fn set_clock(&mut self, site: SiteId, time: u64);
 
+    /// Makes `host` the preferred host of the stages of `group`, at every site.
+    fn prefer_host(&mut self, group: &Group, host: SiteId);
+
     /// The first property that broke.
     fn breach(&self) -> Option<&Breach>;
 
-    /// The claims of a site's callers that are not over, and where they stand.
-    fn claims(&self, site: SiteId) -> &BTreeMap<ClaimId, Standpoint>;
+    /// The claims of a site's callers that are not over, and their states.
+    fn claims(&self, site: SiteId) -> &BTreeMap<ClaimId, ClaimState>;
 
     /// How many claims a site's callers have made.
     fn claims_made(&self, site: SiteId) -> u32;
@@ -57,7 +61,7 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
     /// How many callers are inside.
     fn inside(&self) -> usize;
 
-    /// Whether nobody waits or is inside, and no site remembers anything that is not over.
+    /// Whether nobody waits or is inside, and no site remembers a request.
     fn is_at_rest(&self) -> bool;
 
     /// How many messages are under way.
@@ -66,10 +70,10 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
     /// Visits the channels that can deliver something.
     fn each_busy_channel(&self, visit: &mut dyn FnMut(Channel));
 
-    /// What is under way in one channel, the next message first.
+    /// The messages under way in one channel, the next one first.
     fn under_way(&self, channel: Channel) -> Vec<Message<'_>>;
 
-    /// How much is under way in one channel.
+    /// How many messages are under way in one channel.
     fn under_way_count(&self, channel: Channel) -> usize;
 
     /// The places of a channel's messages, without those that equal the one before.
@@ -96,7 +100,7 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
     /// Whether a session can fall silent, or be lost.
     fn is_open(&self, client: SiteId, server: SiteId) -> bool;
 
-    /// Whether the client has heard nothing of the server for half a lease.
+    /// Whether the client has had no reply from the server for half a lease.
     fn is_silent(&self, client: SiteId, server: SiteId) -> bool;
 
     /// Whether the client has yet to learn that it has a new session at the server.
@@ -108,27 +112,27 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
     /// The faults that must follow from those that have happened.
     fn owed(&self, reopens: bool, restarts: bool) -> Vec<Fault>;
 
-    /// Why `fault` cannot happen now; `None` if it can.
+    /// Why `fault` is impossible now; `None` if it is possible.
     fn refusal(&self, fault: Fault) -> Option<String>;
 
-    /// Who is inside, who waits, and what it can expect, as a site shows it.
+    /// Who is inside, who waits, and for how long, as a site shows it.
     fn view(&self, site: SiteId) -> View;
 
     /// What a site shows of itself under a name.
     ///
     /// # Errors
     ///
-    /// A site of this protocol shows nothing of that name; the text says what it does.
-    fn shown(&self, site: SiteId, what: &str) -> Result<String, String>;
+    /// A site of this protocol shows nothing of that name; the text lists the names.
+    fn show(&self, site: SiteId, name: &str) -> Result<String, String>;
 
-    /// What a claim has that is inside.
+    /// The grant of a claim that is inside.
     fn grant(&self, site: SiteId, claim: ClaimId) -> Option<Grant<'_>>;
 
-    /// Whether a claim that is inside has what the words say; `None` if it is not inside.
+    /// Whether the grant of a claim is as the words say; `None` if it is not inside.
     ///
     /// # Errors
     ///
-    /// The words say nothing of a grant of this protocol; the text says what does.
+    /// The words do not describe a grant of this protocol; the text says what would.
     fn grant_is(
         &self,
         site: SiteId,
@@ -184,7 +188,7 @@ pub trait AnyWorld: Debug + Send + Sync + Any {
     /// The timer at this place among those of a site runs out; false if there is none.
     fn expire(&mut self, site: SiteId, at: usize, watch: &mut dyn Observer) -> bool;
 
-    /// Lets `fault` happen.
+    /// Applies `fault`.
     fn suffer(&mut self, fault: Fault, watch: &mut dyn Observer);
 }
 
@@ -198,8 +202,8 @@ pub struct TimerView {
 }
 
 impl dyn AnyWorld {
-    /// Where `claim` is, if it is not over.
-    pub fn standpoint(&self, site: SiteId, claim: ClaimId) -> Option<Standpoint> {
+    /// The state of `claim`, if it is not over.
+    pub fn claim_state(&self, site: SiteId, claim: ClaimId) -> Option<ClaimState> {
         self.claims(site).get(&claim).copied()
     }
 
@@ -249,7 +253,7 @@ impl Hash for dyn AnyWorld {
     }
 }
 
-impl<P: Subject> AnyWorld for World<P> {
+impl<P: SimProtocol> AnyWorld for World<P> {
     fn boxed_clone(&self) -> Box<dyn AnyWorld> {
         Box::new(self.clone())
     }
@@ -278,11 +282,17 @@ impl<P: Subject> AnyWorld for World<P> {
         self.set_clock(site, time);
     }
 
+    fn prefer_host(&mut self, group: &Group, host: SiteId) {
+        for node in &mut self.nodes {
+            node.make_mut().shared.prefer_host(group.clone(), host);
+        }
+    }
+
     fn breach(&self) -> Option<&Breach> {
         self.breach()
     }
 
-    fn claims(&self, site: SiteId) -> &BTreeMap<ClaimId, Standpoint> {
+    fn claims(&self, site: SiteId) -> &BTreeMap<ClaimId, ClaimState> {
         &self.nodes[site.index()].claims
     }
 
@@ -377,8 +387,8 @@ impl<P: Subject> AnyWorld for World<P> {
         self.protocol(site).view()
     }
 
-    fn shown(&self, site: SiteId, what: &str) -> Result<String, String> {
-        self.protocol(site).shown(what)
+    fn show(&self, site: SiteId, name: &str) -> Result<String, String> {
+        self.show(site, name)
     }
 
     fn grant(&self, site: SiteId, claim: ClaimId) -> Option<Grant<'_>> {
@@ -391,7 +401,7 @@ impl<P: Subject> AnyWorld for World<P> {
         claim: ClaimId,
         words: &[&str],
     ) -> Result<Option<bool>, String> {
-        self.grant(site, claim).map(|grant| P::is_as(grant, words)).transpose()
+        self.grant(site, claim).map(|grant| P::grant_matches(grant, words)).transpose()
     }
 
     fn acquire(

@@ -1,17 +1,17 @@
-//! What can go wrong in a world of sessions, and how its ends learn of it.
+//! Faults of sessions and sites, and how both ends learn of them.
 
-use quorate_protocol::{Basis, ClaimId, Input, Ours, SessionNo};
+use quorate_protocol::{ClaimId, Input, OutboundSession, SessionNo, ValidityBasis};
 use quorate_quorum::{SiteId, SiteSet};
 
-use super::links::{Fate, Link};
-use super::{Contract, Standpoint, World};
+use super::links::{Link, LinkState};
+use super::{ClaimState, Contract, World};
 use crate::channels::Lane;
-use crate::{Event, Observer, Subject};
+use crate::{Event, Observer, SimProtocol};
 
-/// Something that happens to a session or to a site.
+/// A fault of a session or of a site, or its repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// The client hears nothing of the server for half a lease.
+    /// The client has no reply from the server for half a lease.
     Silence(SiteId, SiteId),
     /// The client's lease at the server has run out by its own clock.
     Lose(SiteId, SiteId),
@@ -29,7 +29,7 @@ pub enum Fault {
     Clear(SiteId),
 }
 
-/// How much may go wrong in one history, and whether it is mended.
+/// How many faults one history may have, and whether they are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Faults {
     /// How many sessions may be lost.
@@ -38,16 +38,16 @@ pub struct Faults {
     pub silent: u32,
     /// How many sites may crash.
     pub crash: u32,
-    /// What becomes of them.
+    /// Whether lost sessions and crashed sites come back.
     pub contract: Contract,
 }
 
 impl Faults {
-    /// Sessions, and nothing goes wrong; if anything did, it would be mended.
+    /// Sessions without faults.
     pub const NONE: Self = Self { lose: 0, silent: 0, crash: 0, contract: Contract::MENDED };
 }
 
-/// How much may go wrong in one history where there are no sessions.
+/// How many faults one history may have where there are no sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slips {
     /// How many messages may be lost, in a search.
@@ -114,15 +114,15 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// A caller of a crashed site that still believes in its grant, and those it rests on.
+/// A caller of a crashed site whose grant is still valid, and the sites that support it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Ghost {
+pub(super) struct CrashedHolder {
     site: SiteId,
     claim: ClaimId,
-    vouchers: SiteSet,
+    supporters: SiteSet,
 }
 
-impl<P: Subject> World<P> {
+impl<P: SimProtocol> World<P> {
     /// Whether `site` runs.
     pub(crate) fn is_up(&self, site: SiteId) -> bool {
         self.nodes[site.index()].up
@@ -134,12 +134,12 @@ impl<P: Subject> World<P> {
         let mut owed = Vec::new();
         for (client, server, link) in self.links.iter() {
             let both_up = self.is_up(client) && self.is_up(server);
-            match link.fate {
-                Fate::Lost => owed.push(Fault::Close(client, server)),
-                Fate::Orphaned => owed.push(Fault::Lose(client, server)),
-                Fate::Opening => owed.push(Fault::Open(client, server)),
-                Fate::Closed if reopens && both_up => owed.push(Fault::Reopen(client, server)),
-                Fate::Closed | Fate::Open => {}
+            match link.state {
+                LinkState::Lost => owed.push(Fault::Close(client, server)),
+                LinkState::Orphaned => owed.push(Fault::Lose(client, server)),
+                LinkState::Opening => owed.push(Fault::Open(client, server)),
+                LinkState::Closed if reopens && both_up => owed.push(Fault::Reopen(client, server)),
+                LinkState::Closed | LinkState::Open => {}
             }
         }
         for site in SiteId::all(self.n()) {
@@ -157,20 +157,20 @@ impl<P: Subject> World<P> {
     /// Whether a client still counts on what `site` lent before it restarted.
     fn is_remembered(&self, site: SiteId) -> bool {
         let mut links = self.links.iter();
-        links.any(|(_, server, link)| server == site && link.fate == Fate::Orphaned)
+        links.any(|(_, server, link)| server == site && link.state == LinkState::Orphaned)
     }
 
-    /// Whether the session can fall silent, or be lost. One in which nobody ever speaks is left
-    /// alone: nothing depends on it, and in a search its fate would multiply all others.
+    /// Whether the session can fall silent, or be lost. A session that never carries a message has
+    /// no faults: nothing depends on it, and in a search its states would multiply all others.
     pub(crate) fn is_open(&self, client: SiteId, server: SiteId) -> bool {
-        let mute = self.fixed.0.mute.contains(&(client, server));
-        !mute && self.links.get(client, server).fate == Fate::Open
+        let isolated = self.fixed.0.isolated.contains(&(client, server));
+        !isolated && self.links.get(client, server).state == LinkState::Open
     }
 
-    /// The other sites to which `site` has anything to say.
+    /// The other sites with which `site` communicates.
     fn peers(&self, site: SiteId) -> Vec<SiteId> {
-        let mute = |peer| self.fixed.0.mute.contains(&(site, peer));
-        SiteId::all(self.n()).filter(|&peer| peer != site && !mute(peer)).collect()
+        let isolated = |peer| self.fixed.0.isolated.contains(&(site, peer));
+        SiteId::all(self.n()).filter(|&peer| peer != site && !isolated(peer)).collect()
     }
 
     /// The number of the client's session at the server: the last one, if it is not open.
@@ -178,18 +178,18 @@ impl<P: Subject> World<P> {
         self.links.get(client, server).number
     }
 
-    /// Whether the client has yet to learn that it has a new session at the server. What the
-    /// server says in it meanwhile waits.
+    /// Whether the client has yet to learn that it has a new session at the server. Until then the
+    /// server's messages in it wait.
     pub(crate) fn is_opening(&self, client: SiteId, server: SiteId) -> bool {
-        self.links.get(client, server).fate == Fate::Opening
+        self.links.get(client, server).state == LinkState::Opening
     }
 
-    /// Whether the client has heard nothing of the server for half a lease.
+    /// Whether the client has had no reply from the server for half a lease.
     pub(crate) fn is_silent(&self, client: SiteId, server: SiteId) -> bool {
         self.links.get(client, server).silent
     }
 
-    /// Lets `fault` happen.
+    /// Applies `fault`.
     pub(crate) fn suffer(&mut self, fault: Fault, watch: &mut dyn Observer) {
         watch.see(0, &Event::Suffers(fault));
         match fault {
@@ -202,12 +202,12 @@ impl<P: Subject> World<P> {
             Fault::Restart(site) => self.restart(site),
             Fault::Clear(site) => self.clear(site, watch),
         }
-        self.judge_standing();
+        self.check_properties();
     }
 
-    fn tell(&mut self, site: SiteId, input: Input<P>, watch: &mut dyn Observer) {
+    fn notify(&mut self, site: SiteId, input: Input<P>, watch: &mut dyn Observer) {
         if let Err(violation) = self.step(site, 1, input, watch) {
-            self.judge.on_violation(site, violation);
+            self.monitor.on_violation(site, violation);
         }
         self.finish(site, watch);
     }
@@ -216,85 +216,88 @@ impl<P: Subject> World<P> {
         let link = Link { silent: true, ..self.links.get(client, server) };
         self.links.set(client, server, link);
         let sessions = &mut self.begin(client).shared.sessions;
-        sessions.set_ours(server, Ours { silent: true, ..sessions.ours(server) });
-        self.tell(client, Input::Silent(server), watch);
+        sessions
+            .set_outbound(server, OutboundSession { silent: true, ..sessions.outbound(server) });
+        self.notify(client, Input::Silent(server), watch);
     }
 
     fn lose(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
-        let orphaned = self.links.get(client, server).fate == Fate::Orphaned;
-        let fate = if orphaned { Fate::Closed } else { Fate::Lost };
-        let link = Link { silent: false, fate, ..self.links.get(client, server) };
+        let orphaned = self.links.get(client, server).state == LinkState::Orphaned;
+        let state = if orphaned { LinkState::Closed } else { LinkState::Lost };
+        let link = Link { silent: false, state, ..self.links.get(client, server) };
         self.links.set(client, server, link);
         self.lose_lane(server, client, Lane::Down);
         if orphaned {
             self.lose_lane(client, server, Lane::Up);
         }
-        self.begin(client).shared.sessions.set_ours(server, Ours::default());
-        self.end_right(client, server, watch);
-        let leads = self.leads(client);
+        self.begin(client).shared.sessions.set_outbound(server, OutboundSession::default());
+        self.expire_rights(client, server, watch);
+        let roots = self.roots(client);
         if let Err(violation) = self.step(client, 1, Input::Lost(server), watch) {
-            self.judge.on_violation(client, violation);
+            self.monitor.on_violation(client, violation);
         }
-        let still = self.leads(client);
-        let over: Vec<_> = leads.into_iter().filter(|lead| !still.contains(lead)).collect();
-        self.end_leads(&over, watch);
+        let still = self.roots(client);
+        let over: Vec<_> = roots.into_iter().filter(|root| !still.contains(root)).collect();
+        self.expire_roots(&over, watch);
         self.finish(client, watch);
     }
 
     fn close(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
-        self.end_ghosts(client, server, watch);
-        self.links.set_fate(client, server, Fate::Closed);
+        self.expire_delegations_of_closed(client, server, watch);
+        self.links.set_state(client, server, LinkState::Closed);
         self.lose_lane(client, server, Lane::Up);
-        self.bury(client, server);
-        self.begin(server).shared.sessions.set_theirs(client, None);
-        self.tell(server, Input::Closed(client), watch);
+        self.end_crashed_holders_at(client, server);
+        self.begin(server).shared.sessions.set_inbound(client, None);
+        self.notify(server, Input::Closed(client), watch);
     }
 
     fn reopen(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
         let number = self.links.get(client, server).number.next();
-        self.links.set(client, server, Link { number, fate: Fate::Opening, silent: false });
-        self.begin(server).shared.sessions.set_theirs(client, Some(number));
-        self.tell(server, Input::Opened(client, number), watch);
+        self.links.set(client, server, Link { number, state: LinkState::Opening, silent: false });
+        self.begin(server).shared.sessions.set_inbound(client, Some(number));
+        self.notify(server, Input::Opened(client, number), watch);
     }
 
     fn open(&mut self, client: SiteId, server: SiteId, watch: &mut dyn Observer) {
-        self.links.set_fate(client, server, Fate::Open);
+        self.links.set_state(client, server, LinkState::Open);
         let number: SessionNo = self.links.get(client, server).number;
         let quarantined = self.nodes[server.index()].shared.quarantined;
-        let ours = Ours { number: Some(number), silent: false, quarantined };
-        self.begin(client).shared.sessions.set_ours(server, ours);
-        self.tell(client, Input::Open(server, number), watch);
+        let ours = OutboundSession { number: Some(number), silent: false, quarantined };
+        self.begin(client).shared.sessions.set_outbound(server, ours);
+        self.notify(client, Input::Open(server, number), watch);
     }
 
     fn crash(&mut self, site: SiteId) {
         self.disarm_all(site);
-        self.haunt(site);
+        self.keep_delegations_of_crashed(site);
         let node = &self.nodes[site.index()];
-        for (&claim, &standpoint) in &node.claims {
-            match standpoint {
-                Standpoint::Waiting => {
+        for (&claim, &state) in &node.claims {
+            match state {
+                ClaimState::Waiting => {
                     self.waiting -= 1;
-                    self.judge.on_end(site, claim);
+                    self.monitor.on_end(site, claim);
                 }
-                Standpoint::Inside => {
+                ClaimState::Inside => {
                     self.inside -= 1;
                     if self.contract.is_none() {
-                        let until = node.protocol.believes_until(claim).unwrap_or(self.now);
+                        let until = node.protocol.valid_until(claim).unwrap_or(self.now);
                         self.lingering.push((site, claim, until));
-                    } else if let Basis::Permissions(vouchers) = node.protocol.rests_on(claim) {
-                        self.ghosts.push(Ghost { site, claim, vouchers });
+                    } else if let ValidityBasis::Permissions(supporters) =
+                        node.protocol.validity_basis(claim)
+                    {
+                        self.crashed_holders.push(CrashedHolder { site, claim, supporters });
                     }
                 }
-                Standpoint::Lost => {}
+                ClaimState::Lost => {}
             }
         }
         let node = self.nodes[site.index()].make_mut();
         node.claims.clear();
         node.up = false;
-        let held = node.holds.take();
+        let held = node.held_token.take();
         self.occupied -= usize::from(!node.vacant);
         node.vacant = true;
-        self.judge.on_token(held, None);
+        self.monitor.on_token(held, None);
         self.end_lingering();
         if self.contract.is_some() {
             for peer in self.peers(site) {
@@ -305,19 +308,19 @@ impl<P: Subject> World<P> {
 
     /// What the crash of `site` does to its sessions with `peer`, both ways.
     fn break_link(&mut self, site: SiteId, peer: SiteId) {
-        let as_client = match self.links.get(site, peer).fate {
-            Fate::Open | Fate::Lost | Fate::Opening => Fate::Lost,
-            Fate::Orphaned | Fate::Closed => Fate::Closed,
+        let as_client = match self.links.get(site, peer).state {
+            LinkState::Open | LinkState::Lost | LinkState::Opening => LinkState::Lost,
+            LinkState::Orphaned | LinkState::Closed => LinkState::Closed,
         };
-        self.links.set_fate(site, peer, as_client);
+        self.links.set_state(site, peer, as_client);
         self.lose_lane(peer, site, Lane::Down);
-        let as_server = match self.links.get(peer, site).fate {
-            Fate::Open | Fate::Orphaned => Fate::Orphaned,
-            Fate::Lost | Fate::Closed | Fate::Opening => Fate::Closed,
+        let as_server = match self.links.get(peer, site).state {
+            LinkState::Open | LinkState::Orphaned => LinkState::Orphaned,
+            LinkState::Lost | LinkState::Closed | LinkState::Opening => LinkState::Closed,
         };
-        self.links.set_fate(peer, site, as_server);
+        self.links.set_state(peer, site, as_server);
         self.lose_lane(peer, site, Lane::Up);
-        if as_server == Fate::Closed {
+        if as_server == LinkState::Closed {
             self.lose_lane(site, peer, Lane::Down);
         }
     }
@@ -328,8 +331,8 @@ impl<P: Subject> World<P> {
         let mut shared = node.shared.restarted(node.shared.clock, node.disk_ceil);
         if self.contract.is_some() {
             for peer in peers {
-                shared.sessions.set_ours(peer, Ours::default());
-                shared.sessions.set_theirs(peer, None);
+                shared.sessions.set_outbound(peer, OutboundSession::default());
+                shared.sessions.set_inbound(peer, None);
             }
         } else {
             shared.quarantined = false; // a protocol without sessions sees to it itself
@@ -340,51 +343,51 @@ impl<P: Subject> World<P> {
     }
 
     fn clear(&mut self, site: SiteId, watch: &mut dyn Observer) {
-        self.bury_all(site);
-        self.end_former_life(site, watch);
+        self.end_crashed_holders_of_past_life(site);
+        self.expire_delegations_of_past_life(site, watch);
         self.begin(site).shared.quarantined = false;
         for peer in SiteId::all(self.n()).filter(|&peer| peer != site) {
             let sessions = &mut self.begin(peer).shared.sessions;
-            let ours = sessions.ours(site);
+            let ours = sessions.outbound(site);
             if ours.quarantined {
-                sessions.set_ours(site, Ours { quarantined: false, ..ours });
+                sessions.set_outbound(site, OutboundSession { quarantined: false, ..ours });
             }
         }
-        self.tell(site, Input::Cleared, watch);
+        self.notify(site, Input::Cleared, watch);
     }
 
-    /// The callers of a crashed site stop before `server` closes its session: the client's
-    /// deadline comes first.
-    fn bury(&mut self, client: SiteId, server: SiteId) {
-        for ghost in self.ghosts.iter_mut().filter(|ghost| ghost.site == client) {
-            ghost.vouchers.remove(server);
+    /// The callers of a crashed site that need the permission of `server` stop before it closes the
+    /// session: the client's deadline comes first.
+    fn end_crashed_holders_at(&mut self, client: SiteId, server: SiteId) {
+        for holder in self.crashed_holders.iter_mut().filter(|holder| holder.site == client) {
+            holder.supporters.remove(server);
         }
-        self.drop_ghosts();
+        self.drop_unsupported_holders();
     }
 
-    /// A quarantine outlasts all that was lent before the crash: to the callers of the site itself,
-    /// and to those of sites that crashed too and so never learnt that their session ended.
-    fn bury_all(&mut self, restarted: SiteId) {
-        for ghost in &mut self.ghosts {
-            if ghost.site == restarted {
-                ghost.vouchers = SiteSet::new();
+    /// A quarantine outlasts every loan from before the crash: those to the site's own callers, and
+    /// those to sites that crashed too and so never learnt that their session ended.
+    fn end_crashed_holders_of_past_life(&mut self, restarted: SiteId) {
+        for holder in &mut self.crashed_holders {
+            if holder.site == restarted {
+                holder.supporters = SiteSet::new();
             } else {
-                ghost.vouchers.remove(restarted);
+                holder.supporters.remove(restarted);
             }
         }
-        self.drop_ghosts();
+        self.drop_unsupported_holders();
     }
 
-    /// Who is inside on the word of too few has stopped.
-    fn drop_ghosts(&mut self) {
-        let (quorums, judge) = (&self.fixed.0.quorums, &mut self.judge);
-        self.ghosts.retain(|ghost| {
-            let grant = judge.grant(ghost.site, ghost.claim).expect("a ghost is inside");
-            let stays = P::vouch(quorums, grant, &ghost.vouchers);
-            if !stays {
-                judge.on_leave(ghost.site, ghost.claim);
+    /// Callers of crashed sites have stopped if the remaining sites are no quorum.
+    fn drop_unsupported_holders(&mut self) {
+        let (quorums, monitor) = (&self.fixed.0.quorums, &mut self.monitor);
+        self.crashed_holders.retain(|CrashedHolder { site, claim, supporters }| {
+            let grant = monitor.grant(*site, *claim).expect("a crashed holder is inside");
+            let valid = P::is_quorum_for(quorums, grant, supporters);
+            if !valid {
+                monitor.on_leave(*site, *claim);
             }
-            stays
+            valid
         });
     }
 }

@@ -1,17 +1,17 @@
-//! Sessions by their contract: what may become of one, whatever the reason.
+//! Sessions by their contract: the states that one may be in, whatever the reason.
 //!
 //! The session layer promises S1 to S6 (`docs/site.md`). Here a session is just the order in which
-//! its two ends learn of its fate; time is only order. Everything above sessions is the
-//! production code.
+//! its two ends learn of its state; time is only order. Everything above sessions is production
+//! code.
 
 use std::collections::BTreeMap;
 
 use quorate_protocol::SessionNo;
 use quorate_quorum::SiteId;
 
-/// What has become of the session of a client at a server.
+/// The state of the session of a client at a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Fate {
+pub(super) enum LinkState {
     /// Both ends are open.
     Open,
     /// The client has lost it; the server has not learnt of it yet.
@@ -28,15 +28,15 @@ pub(super) enum Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Link {
     pub(super) number: SessionNo,
-    pub(super) fate: Fate,
+    pub(super) state: LinkState,
     pub(super) silent: bool,
 }
 
 impl Link {
-    const ALWAYS: Link = Link { number: SessionNo(0), fate: Fate::Open, silent: false };
+    const ALWAYS: Link = Link { number: SessionNo(0), state: LinkState::Open, silent: false };
 }
 
-/// All sessions of a world; one that nothing happened to takes no room.
+/// All sessions of a world; an untouched one takes no room.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Links {
     links: BTreeMap<(SiteId, SiteId), Link>,
@@ -52,11 +52,11 @@ impl Links {
         self.links.insert((client, server), link);
     }
 
-    pub(super) fn set_fate(&mut self, client: SiteId, server: SiteId, fate: Fate) {
-        self.links.entry((client, server)).or_insert(Link::ALWAYS).fate = fate;
+    pub(super) fn set_state(&mut self, client: SiteId, server: SiteId, state: LinkState) {
+        self.links.entry((client, server)).or_insert(Link::ALWAYS).state = state;
     }
 
-    /// The sessions something happened to.
+    /// The sessions that were touched.
     pub(super) fn iter(&self) -> impl Iterator<Item = (SiteId, SiteId, Link)> + '_ {
         self.links.iter().map(|(&(client, server), &link)| (client, server, link))
     }

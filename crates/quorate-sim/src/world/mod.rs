@@ -1,13 +1,14 @@
 //! A protocol at every site of a cluster, and the channels between them.
 
+mod delegations;
+mod delivery;
 mod erased;
 mod faults;
 mod links;
-mod passing;
 mod refusal;
+mod show;
 mod start;
-mod unseen;
-mod words;
+mod uncompared;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,48 +17,49 @@ use quorate_protocol::{
     ClaimId, Effect, Fence, Input, Out, Record, Shared, Tick, Ticket, Violation, Why,
 };
 use quorate_quorum::{SiteId, SiteSet};
+use strum::{EnumString, IntoStaticStr};
 
-use self::faults::Ghost;
-use self::links::{Fate, Links};
-use self::unseen::{Fixed, Scratch};
-use self::words::Believer;
+use self::delegations::DelegatedHolder;
+use self::faults::CrashedHolder;
+use self::links::{LinkState, Links};
+use self::uncompared::{Fixed, Scratch};
 use crate::channels::{Channels, Lane};
 use crate::event::{Caller, Event, Grant, Message, Observer};
 use crate::memo::Memo;
-use crate::property::{Judge, Standing};
-use crate::{Breach, Subject};
+use crate::property::{Monitor, WorldCounts};
+use crate::{Breach, SimProtocol};
 
 pub use self::erased::{AnyWorld, Channel, TimerView};
 pub use self::faults::{Fault, Faults, Slips};
 
 /// A protocol at every site of a cluster, and the channels between them.
 ///
-/// It moves only when told: scripts, seeds and the checker decide who acts and which channel
+/// It does nothing by itself: scripts, seeds and the checker decide who acts and which channel
 /// delivers next. Sites and channels are shared between clones and copied when written, so the
 /// checker can afford a clone a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct World<P: Subject> {
+pub(crate) struct World<P: SimProtocol> {
     nodes: Vec<Memo<Node<P>>>,
     channels: Channels<P::Message>,
     now: Tick,
     waiting: usize,
     inside: usize,
     occupied: usize,
-    judge: Judge<P>,
+    monitor: Monitor<P>,
     /// The sessions; `None` in the papers' world, where channels never fail.
     contract: Option<Contract>,
     links: Links,
-    ghosts: Vec<Ghost>,
-    believers: Vec<Believer>,
-    /// Those who vouch for pivots of sites that have crashed.
-    frozen: BTreeMap<Ticket, SiteSet>,
-    /// The pivots whose session ended before its time.
-    lapsed: BTreeSet<Ticket>,
-    /// The callers of crashed sites that believe in their grants until some time.
+    crashed_holders: Vec<CrashedHolder>,
+    delegated_holders: Vec<DelegatedHolder>,
+    /// The delegating requests of crashed sites, and the sites that support each.
+    crashed_roots: BTreeMap<Ticket, SiteSet>,
+    /// The delegating requests that lost their quorums.
+    expired_roots: BTreeSet<Ticket>,
+    /// The callers of crashed sites whose grants are valid until some time.
     lingering: Vec<(SiteId, ClaimId, Tick)>,
     /// How many timers are armed.
     armed: usize,
-    /// How many of them have run out for nothing.
+    /// How many of them ran out one after the other without an effect.
     futile: u32,
     scratch: Scratch<P>,
     fixed: Fixed<P>,
@@ -65,14 +67,14 @@ pub(crate) struct World<P: Subject> {
 
 /// One site: its part in the protocol, and its callers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Node<P: Subject> {
+struct Node<P: SimProtocol> {
     protocol: P,
     shared: Shared,
-    claims: BTreeMap<ClaimId, Standpoint>,
+    claims: BTreeMap<ClaimId, ClaimState>,
     claims_made: u32,
     vacant: bool,
     /// The epoch of the token that is here.
-    holds: Option<u64>,
+    held_token: Option<u64>,
     /// The timers that are armed, and when they run out.
     timers: BTreeMap<P::Timer, Tick>,
     /// The fence ceiling on disk.
@@ -83,9 +85,10 @@ struct Node<P: Subject> {
     up: bool,
 }
 
-/// Where a claim is that is not over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standpoint {
+/// The state of a claim that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum ClaimState {
     /// It waits.
     Waiting,
     /// It is inside.
@@ -94,23 +97,23 @@ pub enum Standpoint {
     Lost,
 }
 
-/// How sessions and sites behave that have been lost.
+/// Whether lost sessions and crashed sites come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Contract {
     /// Whether a session that was lost is opened again.
     pub reopens: bool,
     /// Whether a site that crashed starts again.
     pub restarts: bool,
-    /// How far fence ceilings are moved on at a time: small, so that it happens.
+    /// The step in which fence ceilings move: small, so that it happens.
     pub fence_block: u64,
 }
 
 impl Contract {
-    /// All that is lost comes back, and fence ceilings are moved on by two at a time.
+    /// Everything comes back, and fence ceilings move in steps of two.
     pub const MENDED: Self = Self { reopens: true, restarts: true, fence_block: 2 };
 }
 
-impl<P: Subject> World<P> {
+impl<P: SimProtocol> World<P> {
     /// How many sites there are.
     pub(crate) fn n(&self) -> usize {
         self.nodes.len()
@@ -135,7 +138,7 @@ impl<P: Subject> World<P> {
 
     /// The first property that broke.
     pub(crate) fn breach(&self) -> Option<&Breach> {
-        self.judge.breach()
+        self.monitor.breach()
     }
 
     /// A site's part in the protocol.
@@ -143,9 +146,9 @@ impl<P: Subject> World<P> {
         &self.nodes[site.index()].protocol
     }
 
-    /// What a claim has that is inside.
+    /// The grant of a claim that is inside.
     pub(crate) fn grant(&self, site: SiteId, claim: ClaimId) -> Option<&P::Grant> {
-        self.judge.grant(site, claim)
+        self.monitor.grant(site, claim)
     }
 
     /// How many claims a site's callers have made.
@@ -165,12 +168,12 @@ impl<P: Subject> World<P> {
 
     /// The channels that can deliver something.
     pub(crate) fn busy_channels(&self) -> impl Iterator<Item = (SiteId, SiteId, Lane)> + '_ {
-        // What a new session carries waits until its client knows that it has one.
+        // Messages of a new session wait until its client knows that it has one.
         let blocked = move |from, to, lane| lane == Lane::Down && self.is_opening(to, from);
         self.channels.busy().filter(move |&(from, to, lane)| !blocked(from, to, lane))
     }
 
-    /// What is under way in one lane, the next message first. In the papers' world all is `Up`.
+    /// The messages under way in one lane, the next one first. In the papers' world all are `Up`.
     pub(crate) fn under_way(
         &self,
         from: SiteId,
@@ -196,16 +199,16 @@ impl<P: Subject> World<P> {
         watch.see(0, &Event::Acquires(Caller::of::<P>(site, id)));
         let node = self.begin(site);
         node.claims_made += 1;
-        node.claims.insert(id, Standpoint::Waiting);
+        node.claims.insert(id, ClaimState::Waiting);
         self.waiting += 1;
-        self.judge.on_wait(&self.fixed.0.options, site, id, &claim);
+        self.monitor.on_wait(&self.fixed.0.options, site, id, &claim);
         let done = self.step(site, 0, Input::Acquire(id, claim), watch);
         if done.is_err() {
             let node = self.begin(site);
             node.claims_made -= 1;
             node.claims.remove(&id);
             self.waiting -= 1;
-            self.judge.on_end(site, id);
+            self.monitor.on_end(site, id);
         }
         self.finish(site, watch);
         done.map(|()| id)
@@ -222,7 +225,7 @@ impl<P: Subject> World<P> {
         claim: ClaimId,
         watch: &mut dyn Observer,
     ) -> Result<(), Violation> {
-        if self.standpoint(site, claim) != Some(Standpoint::Inside) {
+        if self.claim_state(site, claim) != Some(ClaimState::Inside) {
             return Err(Violation::NotInside(claim));
         }
         watch.see(0, &Event::Releases(Caller::of::<P>(site, claim)));
@@ -243,7 +246,7 @@ impl<P: Subject> World<P> {
         claim: ClaimId,
         watch: &mut dyn Observer,
     ) -> Result<(), Violation> {
-        if self.standpoint(site, claim) != Some(Standpoint::Waiting) {
+        if self.claim_state(site, claim) != Some(ClaimState::Waiting) {
             return Err(Violation::NotWaiting(claim));
         }
         watch.see(0, &Event::GivesUp(Caller::of::<P>(site, claim)));
@@ -253,8 +256,8 @@ impl<P: Subject> World<P> {
         done
     }
 
-    /// Where `claim` is, if it is not over.
-    pub(crate) fn standpoint(&self, site: SiteId, claim: ClaimId) -> Option<Standpoint> {
+    /// The state of `claim`, if it is not over.
+    pub(crate) fn claim_state(&self, site: SiteId, claim: ClaimId) -> Option<ClaimState> {
         self.nodes[site.index()].claims.get(&claim).copied()
     }
 
@@ -264,30 +267,30 @@ impl<P: Subject> World<P> {
 
     fn forget(&mut self, site: SiteId, claim: ClaimId) {
         match self.begin(site).claims.remove(&claim) {
-            Some(Standpoint::Waiting) => {
+            Some(ClaimState::Waiting) => {
                 self.waiting -= 1;
-                self.judge.on_end(site, claim);
+                self.monitor.on_end(site, claim);
             }
-            Some(Standpoint::Inside) => {
+            Some(ClaimState::Inside) => {
                 self.inside -= 1;
-                self.judge.on_leave(site, claim);
-                self.disbelieve(site, claim);
+                self.monitor.on_leave(site, claim);
+                self.remove_delegated_holder(site, claim);
             }
-            Some(Standpoint::Lost) | None => {}
+            Some(ClaimState::Lost) | None => {}
         }
     }
 
     fn receive(&mut self, from: SiteId, to: SiteId, message: P::Message, watch: &mut dyn Observer) {
         watch.see(0, &Event::Receives { from, to, message: Message::of::<P>(&message) });
         if let Err(violation) = self.step(to, 1, Input::Deliver(from, message), watch) {
-            self.judge.on_violation(to, violation);
+            self.monitor.on_violation(to, violation);
         }
     }
 
-    /// Handles what a site sent to itself, then judges.
+    /// Handles messages of a site to itself, then checks the properties.
     fn finish(&mut self, site: SiteId, watch: &mut dyn Observer) {
         self.absorb(site, watch);
-        self.judge_standing();
+        self.check_properties();
     }
 
     fn absorb(&mut self, site: SiteId, watch: &mut dyn Observer) {
@@ -297,19 +300,19 @@ impl<P: Subject> World<P> {
         let node = self.begin(site);
         let (was, is) = (node.vacant, node.protocol.is_vacant());
         node.vacant = is;
-        let (held, holds) = (node.holds, node.protocol.holds());
-        node.holds = holds;
-        self.judge.on_token(held, holds);
+        let (before, after) = (node.held_token, node.protocol.held_token());
+        node.held_token = after;
+        self.monitor.on_token(before, after);
         self.occupied = self.occupied + usize::from(was) - usize::from(is);
     }
 
-    fn judge_standing(&mut self) {
+    fn check_properties(&mut self) {
         let owed = match self.contract {
             Some(contract) => self.owed(contract.reopens, contract.restarts).len(),
             None if P::LOSSY => self.owed(true, true).len(),
             None => 0,
         };
-        let standing = Standing {
+        let counts = WorldCounts {
             in_flight: self.channels.in_flight() + owed,
             armed: self.armed,
             futile: self.futile,
@@ -318,29 +321,29 @@ impl<P: Subject> World<P> {
             occupied: self.occupied,
             mended: self.contract.is_none_or(|contract| contract.reopens && contract.restarts),
         };
-        self.judge.on_action_done(&standing, &self.fixed.0.options);
+        self.monitor.on_action_done(&counts, &self.fixed.0.options);
     }
 
     /// Puts a message under way. In a world of sessions it travels in one of them.
     fn send(&mut self, from: SiteId, to: SiteId, message: P::Message) {
         if self.contract.is_none() {
-            self.judge.on_token(None, P::carries(&message));
+            self.monitor.on_token(None, P::carried_token(&message));
             return self.channels.push(from, to, Lane::Up, message);
         }
         let up = P::is_for_arbiter(&message);
         let (client, server) = if up { (from, to) } else { (to, from) };
-        let (sender_open, arrives) = match self.links.get(client, server).fate {
-            Fate::Open => (true, true),
-            Fate::Lost => (!up, false),
-            Fate::Orphaned => (up, false),
-            Fate::Closed => (false, false),
-            Fate::Opening => (!up, !up),
+        let (sender_open, arrives) = match self.links.get(client, server).state {
+            LinkState::Open => (true, true),
+            LinkState::Lost => (!up, false),
+            LinkState::Orphaned => (up, false),
+            LinkState::Closed => (false, false),
+            LinkState::Opening => (!up, !up),
         };
         if !sender_open {
-            self.judge.on_panic(from, &format!("it sends to {to} without a session: {message}"));
+            self.monitor.on_panic(from, &format!("it sends to {to} without a session: {message}"));
         }
         if arrives {
-            self.judge.on_token(None, P::carries(&message));
+            self.monitor.on_token(None, P::carried_token(&message));
             self.channels.push(from, to, if up { Lane::Up } else { Lane::Down }, message);
         }
     }
@@ -353,7 +356,7 @@ impl<P: Subject> World<P> {
         input: Input<P>,
         watch: &mut dyn Observer,
     ) -> Result<(), Violation> {
-        let foreseen = watch.asks_ahead().then(|| self.protocol(site).view().etas);
+        let estimated = watch.wants_estimates().then(|| self.protocol(site).view().etas);
         let node = self.nodes[site.index()].make_mut();
         let out = &mut self.scratch.out;
         let step = || node.protocol.step(&mut node.shared, self.now, input, out);
@@ -361,16 +364,16 @@ impl<P: Subject> World<P> {
             Ok(done) => done?,
             Err(panic) => {
                 *out = Out::new();
-                self.judge.on_panic(site, panic_message(panic.as_ref()));
+                self.monitor.on_panic(site, panic_message(panic.as_ref()));
             }
         }
         while let Some(effect) = self.scratch.out.pop() {
             self.carry_out(site, depth, effect, watch);
         }
-        if let Some(before) = foreseen {
+        if let Some(before) = estimated {
             let now = self.protocol(site).view().etas;
             for eta in now.into_iter().filter(|eta| !before.contains(eta)) {
-                watch.see(depth, &Event::Foresees(site, eta));
+                watch.see(depth, &Event::Estimates(site, eta));
             }
         }
         Ok(())
@@ -397,22 +400,22 @@ impl<P: Subject> World<P> {
                 let caller = Caller::of::<P>(site, claim);
                 watch.see(depth, &Event::Enters(caller, Grant::of::<P>(&grant)));
                 self.waiting -= 1;
-                if self.is_void(&grant) {
-                    self.judge.on_end(site, claim);
-                    return self.end(site, claim, watch);
+                if self.is_expired(&grant) {
+                    self.monitor.on_end(site, claim);
+                    return self.lose_delegated(site, claim, watch);
                 }
-                self.begin(site).claims.insert(claim, Standpoint::Inside);
+                self.begin(site).claims.insert(claim, ClaimState::Inside);
                 self.inside += 1;
                 self.futile = 0;
-                self.judge.on_enter(site, claim, &grant);
-                self.believe(site, claim, &grant);
+                self.monitor.on_enter(site, claim, &grant);
+                self.add_delegated_holder(site, claim, &grant);
             }
             Effect::Lose(claim, why) => {
                 watch.see(depth, &Event::Loses(Caller::of::<P>(site, claim), why));
-                self.begin(site).claims.insert(claim, Standpoint::Lost);
+                self.begin(site).claims.insert(claim, ClaimState::Lost);
                 self.inside -= 1;
-                self.judge.on_leave(site, claim);
-                self.disbelieve(site, claim);
+                self.monitor.on_leave(site, claim);
+                self.remove_delegated_holder(site, claim);
                 if why == Why::Overdue {
                     self.release_lost(site, claim, watch);
                 }

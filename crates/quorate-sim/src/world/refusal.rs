@@ -1,13 +1,13 @@
-//! Which faults can happen as things stand, and what would have to come first.
+//! Which faults are possible in a state, and what would have to come first.
 
 use quorate_quorum::SiteId;
 
 use super::World;
-use super::links::Fate;
-use crate::{Fault, Subject};
+use super::links::LinkState;
+use crate::{Fault, SimProtocol};
 
-impl<P: Subject> World<P> {
-    /// Why `fault` cannot happen now, and what can or must come first; `None` if it can.
+impl<P: SimProtocol> World<P> {
+    /// Why `fault` is impossible now, and what must come first; `None` if it is possible.
     pub(crate) fn refusal(&self, fault: Fault) -> Option<String> {
         let crashes = matches!(fault, Fault::Crash(_) | Fault::Restart(_)) && P::LOSSY;
         if self.contract.is_none() && !crashes {
@@ -43,8 +43,8 @@ impl<P: Subject> World<P> {
         }
     }
 
-    fn fate(&self, client: SiteId, server: SiteId) -> Fate {
-        self.links.get(client, server).fate
+    fn link_state(&self, client: SiteId, server: SiteId) -> LinkState {
+        self.links.get(client, server).state
     }
 
     fn is_down(&self, site: SiteId, when: &str) -> Option<String> {
@@ -56,47 +56,48 @@ impl<P: Subject> World<P> {
             return Some(format!("{site} is in no quarantine; it is after `restart {site}`"));
         }
         let mut clients = SiteId::all(self.n());
-        let client = clients.find(|&client| self.fate(client, site) == Fate::Orphaned)?;
+        let client =
+            clients.find(|&client| self.link_state(client, site) == LinkState::Orphaned)?;
         let first = Fault::Lose(client, site);
         Some(format!(
             "{client} counts on what {site} lent before it crashed; expected `{first}` first"
         ))
     }
 
-    /// For what happens at the client's end while its session is open.
+    /// For faults at the client's end of an open session.
     fn refuse_loss(&self, client: SiteId, server: SiteId) -> Option<String> {
-        match self.fate(client, server) {
-            Fate::Open | Fate::Orphaned => None,
-            Fate::Lost | Fate::Closed | Fate::Opening => {
+        match self.link_state(client, server) {
+            LinkState::Open | LinkState::Orphaned => None,
+            LinkState::Lost | LinkState::Closed | LinkState::Opening => {
                 Some(format!("{client} has no session at {server}"))
             }
         }
     }
 
     fn refuse_close(&self, client: SiteId, server: SiteId) -> Option<String> {
-        match self.fate(client, server) {
-            Fate::Lost => None,
-            Fate::Open | Fate::Opening => {
+        match self.link_state(client, server) {
+            LinkState::Lost => None,
+            LinkState::Open | LinkState::Opening => {
                 let first = Fault::Lose(client, server);
                 Some(format!("a session ends at its client first; expected `{first}` first"))
             }
-            Fate::Orphaned | Fate::Closed => {
+            LinkState::Orphaned | LinkState::Closed => {
                 Some(format!("{server} has no session of {client} to close"))
             }
         }
     }
 
     fn refuse_reopen(&self, client: SiteId, server: SiteId) -> Option<String> {
-        let first = match self.fate(client, server) {
-            Fate::Closed => {
+        let first = match self.link_state(client, server) {
+            LinkState::Closed => {
                 let down = |site| self.is_down(site, &format!("; expected `restart {site}` first"));
                 return down(client).or_else(|| down(server));
             }
-            Fate::Open | Fate::Opening => {
+            LinkState::Open | LinkState::Opening => {
                 return Some(format!("{server} has a session of {client} already"));
             }
-            Fate::Lost => Fault::Close(client, server),
-            Fate::Orphaned => Fault::Lose(client, server),
+            LinkState::Lost => Fault::Close(client, server),
+            LinkState::Orphaned => Fault::Lose(client, server),
         };
         Some(format!("the session before it is not over; expected `{first}` first"))
     }

@@ -1,4 +1,4 @@
-//! Worlds in which nothing has happened yet.
+//! Initial worlds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,27 +7,26 @@ use quorate_protocol::{FENCE_BLOCK, Tick};
 use quorate_quorum::SiteId;
 
 use super::links::Links;
-use super::unseen::{Fixed, Scratch};
+use super::uncompared::{Fixed, Scratch};
 use super::{Contract, Node, World};
 use crate::channels::{Channels, Order};
 use crate::memo::Memo;
-use crate::property::Judge;
-use crate::{Quorums, Setup, Subject};
+use crate::property::Monitor;
+use crate::{Quorums, Setup, SimProtocol};
 
-impl<P: Subject> World<P> {
-    /// A cluster at which nothing has happened yet. Where there are sessions, channels keep the
-    /// order.
+impl<P: SimProtocol> World<P> {
+    /// A cluster in its initial state. With sessions, channels keep the order.
     pub(crate) fn of_setup(setup: Arc<Setup<P>>, contract: Option<Contract>, order: Order) -> Self {
         let order = if contract.is_some() { Order::Fifo } else { order };
         let (quorums, options) = (&setup.quorums, &setup.options);
         let fence_block = contract.map_or(FENCE_BLOCK, |contract| contract.fence_block);
-        let mut judge = Judge::new();
+        let mut monitor = Monitor::new();
         let node = |site| {
             let shared = quorums.shared(site).with_fence_block(fence_block);
             let protocol = P::at(site, quorums, options);
-            judge.on_token(None, protocol.holds());
+            monitor.on_token(None, protocol.held_token());
             Memo::new(Node {
-                holds: protocol.holds(),
+                held_token: protocol.held_token(),
                 protocol,
                 timers: BTreeMap::new(),
                 disk_ceil: shared.ceil(),
@@ -46,13 +45,13 @@ impl<P: Subject> World<P> {
             waiting: 0,
             inside: 0,
             occupied: 0,
-            judge,
+            monitor,
             contract,
             links: Links::default(),
-            ghosts: Vec::new(),
-            believers: Vec::new(),
-            frozen: BTreeMap::new(),
-            lapsed: BTreeSet::new(),
+            crashed_holders: Vec::new(),
+            delegated_holders: Vec::new(),
+            crashed_roots: BTreeMap::new(),
+            expired_roots: BTreeSet::new(),
             lingering: Vec::new(),
             armed: 0,
             futile: 0,

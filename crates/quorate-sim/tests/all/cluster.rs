@@ -1,4 +1,4 @@
-//! Clusters of whole sites: clean under faults, and how holders fare.
+//! Clusters of whole sites under faults: no property breaks, and holders keep what they should.
 
 use std::time::Duration;
 
@@ -58,14 +58,14 @@ fn without_faults_no_grant_is_lost() {
 #[test]
 fn what_seeds_have_found_stays_mended() {
     for (kind, n, seed) in [
-        // Several sessions ended in one step; a request entered on permissions that were over.
+        // Several sessions ended in one step; a request entered with expired permissions.
         (Kind::Majority, 3, 30),
         (Kind::Plane, 7, 69),
-        // A grant became steady, and a horizon counted for it that was later than its leases.
+        // A grant was restored, and got a common deadline that was later than its leases.
         (Kind::Majority, 3, 572),
-        // The head of a queue was not told to wait while the permission was looked for.
+        // The head of a queue was not asked to wait while the arbiter looked for the permission.
         (Kind::Majority, 9, 100_891),
-        // A client that stopped gave back a broken grant, whose holder may go on for a while.
+        // A client that stopped released a broken grant whose holder could still be inside.
         (Kind::Majority, 3, 95),
         (Kind::Majority, 5, 57),
     ] {
@@ -84,16 +84,16 @@ fn one_seed_gives_one_history_byte_for_byte() {
     let first = history(11);
     assert_eq!(first, history(11));
     assert_ne!(first, history(12));
-    assert_eq!(first.1, outcome(&plan, 11), "nobody sees whether it is watched");
+    assert_eq!(first.1, outcome(&plan, 11), "an observer changes nothing");
 }
 
-/// All sets of so many of the sites after the first.
+/// All sets of `size` sites that exclude the first.
 fn others(n: usize, size: usize) -> Vec<Vec<usize>> {
     let sets = (0_usize..1 << (n - 1)).filter(|set| set.count_ones() as usize == size);
     sets.map(|set| (1..n).filter(|site| set >> (site - 1) & 1 == 1).collect()).collect()
 }
 
-/// The site layer: with majorities of 3, 5, 7 sites a holder survives the crash of 1, 2, 3 of them.
+/// With majorities of 3, 5 or 7 sites, a holder survives the crash of 1, 2 or 3 others.
 #[test]
 fn a_holder_survives_every_minority_of_crashes() {
     for (n, size) in [(3, 1), (5, 2), (7, 3)] {
@@ -116,7 +116,7 @@ fn a_holder_survives_every_minority_of_crashes() {
     }
 }
 
-/// Measures from the crash of a holder's site to the next entry.
+/// Measures the time from the crash of a holder's site to the next entry.
 #[derive(Default)]
 struct Gap {
     crashed: Option<u64>,
@@ -135,9 +135,9 @@ impl Observer for Gap {
     }
 }
 
-/// The arbiters free what they lent a lease after the last renewal, which may be under way at the
-/// crash; asking those who may have been handed a permission takes at most a lease more, when one
-/// of them is at the site that crashed. What packets take comes on top.
+/// The arbiters free their loans a lease after the last renewal, which may be in transit at the
+/// crash. Asking the sites to which a permission may have been passed takes at most one more lease,
+/// if one of them is the crashed site. The packets' delays come on top.
 #[test]
 fn a_lock_is_free_again_two_leases_after_its_holders_site_crashed() {
     let plan = Plan {
@@ -162,7 +162,7 @@ fn a_lock_is_free_again_two_leases_after_its_holders_site_crashed() {
 
 #[test]
 fn callers_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { hasty: true, ..plan(Kind::Majority, 5) };
+    let plan = Plan { no_wait: true, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
@@ -180,15 +180,15 @@ fn pools_are_never_overdrawn_whatever_happens() {
     }
 }
 
-/// They are told of a busy pool, by an arbiter's *wait* or when they are asked to give back.
+/// They learn that the pool is busy by an arbiter's *wait*, or when asked to give units back.
 #[test]
 fn callers_of_a_pool_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { hasty: true, wants: Wants::Pool, ..plan(Kind::Majority, 5) };
+    let plan = Plan { no_wait: true, wants: Wants::Pool, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
 
-/// Those who join are inside on the word of one site; nobody believes it for too long.
+/// Followers are inside by the delegation of one site; none relies on it after its end.
 #[test]
 fn groups_are_never_mixed_whatever_happens() {
     for (sites, seeds) in [(1, 0..10), (3, 0..60), (5, 0..60), (7, 0..20)] {
@@ -202,8 +202,8 @@ fn groups_are_never_mixed_whatever_happens() {
     }
 }
 
-/// Members are inside on the word of the site that hosts their stage. Some stay for longer than
-/// they say, and are told to leave or tolerated.
+/// Members are inside by the delegation of the site that hosts their stage. Some stay longer than
+/// declared, and are told to leave or tolerated.
 #[test]
 fn roles_are_never_mixed_whatever_happens() {
     for overrun in [Overrun::Tolerate, Overrun::Revoke] {
@@ -233,12 +233,12 @@ fn nobody_loses_a_role_while_nothing_goes_wrong() {
 
 #[test]
 fn callers_of_a_role_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { hasty: true, wants: Wants::Role, ..plan(Kind::Majority, 5) };
+    let plan = Plan { no_wait: true, wants: Wants::Role, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
 
-/// A validity that is handed down twice must not be too old when it arrives.
+/// A validity that is delegated twice must not have expired when it arrives.
 #[test]
 fn nobody_loses_a_group_while_nothing_goes_wrong() {
     for sites in [3, 5, 9] {
@@ -252,12 +252,12 @@ fn nobody_loses_a_group_while_nothing_goes_wrong() {
 
 #[test]
 fn callers_of_a_group_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { hasty: true, wants: Wants::Group, ..plan(Kind::Majority, 5) };
+    let plan = Plan { no_wait: true, wants: Wants::Group, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
 
-/// Tokens are lost and made anew; followers, and who is handed a token, stop in time.
+/// Tokens are lost and regenerated; followers, and sites that receive a token, stop in time.
 #[test]
 fn groups_by_token_are_never_mixed_whatever_happens() {
     for (sites, seeds) in [(1, 0..10), (2, 0..20), (3, 0..100), (5, 0..100), (7, 0..20)] {
@@ -267,7 +267,7 @@ fn groups_by_token_are_never_mixed_whatever_happens() {
     }
 }
 
-/// Quorums of other systems meet too, and that is all the promise of an epoch needs.
+/// The promise of an epoch needs only intersecting quorums, of any system.
 #[test]
 fn tokens_are_promised_by_any_quorums() {
     for (kind, n) in [(Kind::Grid, 9), (Kind::Plane, 7), (Kind::Tree, 7)] {
@@ -289,24 +289,24 @@ fn nobody_loses_a_group_by_token_while_nothing_goes_wrong() {
 
 #[test]
 fn callers_of_a_group_by_token_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { hasty: true, wants: Wants::Token, ..plan(Kind::Majority, 5) };
+    let plan = Plan { no_wait: true, wants: Wants::Token, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
 
-/// A follower that had declined a question was let in by the next one, when the epoch that it had
-/// promised meanwhile was taken back.
+/// A follower had declined a question, and was admitted by the next one when the epoch that it had
+/// promised in between was taken back.
 #[test]
 fn what_seeds_have_found_of_tokens_stays_mended() {
     let plan = Plan { wants: Wants::Token, ..plan(Kind::Majority, 7) };
     assert_clean(&plan, [885, 1550]);
-    // A follower was told an end after that of the session at its captain, and stopped before.
+    // A follower got an end after that of its session at its captain, and stopped before.
     let three = build(Kind::Majority, 3).unwrap();
     assert_clean(&Plan { wants: Wants::Token, ..Plan::new(three) }, [14, 30_844]);
 }
 
-/// Remote clients outlive the only site there is; it must wait for their callers when it comes
-/// back, though it has no peer to which it ever promised a lease.
+/// Remote clients outlive the only site. When it restarts it must wait for their callers, though it
+/// never promised a lease to a peer.
 #[test]
 fn a_site_that_is_alone_waits_for_what_it_has_forgotten() {
     for seed in 0..100 {

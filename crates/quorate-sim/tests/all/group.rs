@@ -1,6 +1,6 @@
-//! What a group lock costs, by the rule of `docs/protocols/group.md`: a cancel, its answer and the
-//! vote that makes it good are charged to the request which caused the cancel. Requesters and
-//! managers are apart, so every message counts.
+//! The message cost of a group lock, by the rule of `docs/protocols/group.md`: a `cancel`, its
+//! `cancelled` and the `ok` that restores the vote are charged to the request that caused the
+//! `cancel`. Requesters and managers are on different sites, so every message counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,16 +9,19 @@ use quorate_protocol::group::{Choice, Claim, Grant, Group, GroupLock, Message, O
 use quorate_protocol::{SiteId, Tick, Ticket};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
 use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
-use quorate_sim::{AnyWorld, Claim as Asked, Claims, Event, Lane, Observer, Order, Subject, setup};
+use quorate_sim::{
+    AnyWorld, Claim as Asked, Claims, Event, Lane, Observer, Order, SimProtocol, setup,
+};
 
-/// Counts messages, each for the request that it is charged to.
+/// Counts the messages charged to each request.
 #[derive(Default)]
 struct Bill {
     charged: BTreeMap<Ticket, u64>,
+    /// The requests that entered, and whether each was a pivot.
     served: BTreeMap<Ticket, bool>,
-    /// What each site received last.
+    /// The request of the last message each site received.
     received: BTreeMap<SiteId, Ticket>,
-    /// Who has had a manager's vote, and for whose sake it was called back.
+    /// The requests that had a manager's vote, and the request that caused its cancel.
     votes: BTreeMap<(SiteId, Ticket), Option<Ticket>>,
     messages: u64,
 }
@@ -31,7 +34,9 @@ impl Bill {
                 self.votes.insert((from, ticket), Some(self.received[&from]));
                 self.received[&from]
             }
-            Message::Cancelled { .. } => self.votes[&(to, ticket)].expect("it was called back"),
+            Message::Cancelled { .. } => {
+                self.votes[&(to, ticket)].expect("the vote was called back")
+            }
             Message::Ok { .. } => {
                 let before = self.votes.insert((from, ticket), None);
                 before.flatten().unwrap_or(ticket)
@@ -42,7 +47,7 @@ impl Bill {
         *self.charged.entry(payer).or_default() += 1;
     }
 
-    fn note(&mut self, event: &Event<'_>) {
+    fn record(&mut self, event: &Event<'_>) {
         match *event {
             Event::Sends { from, to, message } => self.send(from, to, message.downcast()),
             Event::Receives { to, message, .. } => {
@@ -63,13 +68,13 @@ impl Bill {
 
 impl Observer for Bill {
     fn see(&mut self, _: usize, event: &Event<'_>) {
-        self.note(event);
+        self.record(event);
     }
 }
 
 impl TimedObserver for Bill {
     fn see(&mut self, _: Tick, _: usize, event: &Event<'_>) {
-        self.note(event);
+        self.record(event);
     }
 }
 
@@ -81,13 +86,13 @@ fn claim(text: &str) -> Claim {
     GroupLock::parse_claim(&text.split_whitespace().collect::<Vec<_>>()).unwrap()
 }
 
-/// A cluster, and what was sent in it.
-struct Stage {
+/// A cluster, and the messages sent in it.
+struct Cluster {
     world: Box<dyn AnyWorld>,
     bill: Bill,
 }
 
-impl Stage {
+impl Cluster {
     fn new(quorums: &str) -> Self {
         Self::with_order(quorums, Order::Fifo)
     }
@@ -98,7 +103,7 @@ impl Stage {
         Self { world, bill: Bill::default() }
     }
 
-    /// A caller asks, with a priority: the lower goes first.
+    /// A caller asks; the lower ticket goes first.
     fn acquires(&mut self, number: usize, groups: &str) -> Ticket {
         let claim = Asked::of(claim(groups));
         let claim = self.world.acquire(site(number), &claim, &mut self.bill).unwrap();
@@ -114,12 +119,12 @@ impl Stage {
         assert!(self.world.deliver((site(from), site(to), Lane::Up), &mut self.bill));
     }
 
-    /// The first message of this kind, wherever it is in its channel.
+    /// Delivers the first message of this kind, out of order.
     fn deliver_kind(&mut self, from: usize, to: usize, kind: &str) {
         let channel = (site(from), site(to), Lane::Up);
         let under_way = self.world.under_way(channel);
         let at = under_way.iter().position(|message| message.kind == kind);
-        let at = at.expect("it is under way");
+        let at = at.expect("such a message is in flight");
         assert!(self.world.deliver_at(channel, at, &mut self.bill));
     }
 
@@ -128,7 +133,7 @@ impl Stage {
         assert_eq!(self.world.breach(), None);
     }
 
-    /// Everybody leaves, until nobody waits.
+    /// Releases every grant until no request waits.
     fn empty(&mut self) {
         loop {
             self.settle();
@@ -143,84 +148,84 @@ impl Stage {
     }
 }
 
-/// E5: a cancel overtakes its ok, and a vote that was given back is counted.
+/// E5: a `cancel` overtakes its `ok`, and a vote that was given back is counted.
 #[test]
-fn without_order_two_groups_are_inside() {
+fn without_fifo_two_groups_are_inside() {
     let order = Order::Any { duplicates: 0 };
-    let mut stage = Stage::with_order("quorum 3: 1 2\nquorum 4: 2", order);
-    stage.world.set_clock(site(3), 5);
-    stage.acquires(3, "a");
-    stage.deliver_kind(3, 2, "request");
-    stage.acquires(4, "b");
-    stage.deliver_kind(4, 2, "request");
-    stage.deliver_kind(2, 3, "cancel");
-    stage.deliver_kind(2, 3, "ok");
-    stage.deliver_kind(3, 1, "request");
-    stage.deliver_kind(1, 3, "ok");
-    stage.deliver_kind(3, 2, "cancelled");
-    assert_eq!(stage.world.breach(), None);
-    stage.deliver_kind(2, 4, "ok");
-    assert_eq!(stage.world.breach().map(|breach| breach.property), Some("exclusion"));
+    let mut cluster = Cluster::with_order("quorum 3: 1 2\nquorum 4: 2", order);
+    cluster.world.set_clock(site(3), 5);
+    cluster.acquires(3, "a");
+    cluster.deliver_kind(3, 2, "request");
+    cluster.acquires(4, "b");
+    cluster.deliver_kind(4, 2, "request");
+    cluster.deliver_kind(2, 3, "cancel");
+    cluster.deliver_kind(2, 3, "ok");
+    cluster.deliver_kind(3, 1, "request");
+    cluster.deliver_kind(1, 3, "ok");
+    cluster.deliver_kind(3, 2, "cancelled");
+    assert_eq!(cluster.world.breach(), None);
+    cluster.deliver_kind(2, 4, "ok");
+    assert_eq!(cluster.world.breach().map(|breach| breach.property), Some("exclusion"));
 }
 
 #[test]
-fn alone_a_request_costs_six_for_each_manager() {
+fn a_request_alone_costs_six_messages_per_manager() {
     for size in 1..=6 {
         let members: Vec<String> = (1..=size).map(|member: u64| member.to_string()).collect();
-        let mut stage = Stage::new(&format!("quorum {}: {}", size + 1, members.join(" ")));
-        let ticket = stage.acquires(usize::try_from(size + 1).unwrap(), "a");
-        stage.empty();
-        assert_eq!(stage.bill.charged, BTreeMap::from([(ticket, 6 * size)]));
+        let mut cluster = Cluster::new(&format!("quorum {}: {}", size + 1, members.join(" ")));
+        let ticket = cluster.acquires(usize::try_from(size + 1).unwrap(), "a");
+        cluster.empty();
+        assert_eq!(cluster.bill.charged, BTreeMap::from([(ticket, 6 * size)]));
     }
 }
 
-/// P7: one manager lets it in, the other votes for it, and neither calls anything back.
+/// One manager admits it, the other votes for it, and neither cancels.
 #[test]
-fn a_follower_that_all_answer_costs_three_for_each_manager() {
-    let mut stage = Stage::new("quorum 4: 1 2\nquorum 5: 1 3");
-    stage.acquires(4, "a");
-    stage.settle();
-    let follower = stage.acquires(5, "a");
-    stage.deliver(5, 3);
-    stage.settle();
-    stage.releases(follower);
-    stage.settle();
-    assert_eq!(stage.bill.charged[&follower], 3 * 2);
+fn a_follower_answered_by_all_costs_three_messages_per_manager() {
+    let mut cluster = Cluster::new("quorum 4: 1 2\nquorum 5: 1 3");
+    cluster.acquires(4, "a");
+    cluster.settle();
+    let follower = cluster.acquires(5, "a");
+    cluster.deliver(5, 3);
+    cluster.settle();
+    cluster.releases(follower);
+    cluster.settle();
+    assert_eq!(cluster.bill.charged[&follower], 3 * 2);
 }
 
-/// P7': the other manager has voted for a stronger request and has no reason to answer.
+/// E9: the other manager has voted for a stronger request and has no reason to answer.
 #[test]
-fn a_follower_costs_two_for_each_manager_and_one_at_least() {
-    let mut stage = Stage::new("quorum 4: 1 2\nquorum 5: 2 3\nquorum 6: 1 3");
-    stage.acquires(4, "a");
-    stage.settle();
-    stage.acquires(5, "b");
-    stage.settle();
-    let follower = stage.acquires(6, "a");
-    stage.settle();
-    stage.releases(follower);
-    stage.settle();
-    assert_eq!(stage.bill.charged[&follower], 2 * 2 + 1);
+fn a_follower_costs_at_least_two_messages_per_manager_and_one() {
+    let mut cluster = Cluster::new("quorum 4: 1 2\nquorum 5: 2 3\nquorum 6: 1 3");
+    cluster.acquires(4, "a");
+    cluster.settle();
+    cluster.acquires(5, "b");
+    cluster.settle();
+    let follower = cluster.acquires(6, "a");
+    cluster.settle();
+    cluster.releases(follower);
+    cluster.settle();
+    assert_eq!(cluster.bill.charged[&follower], 2 * 2 + 1);
 }
 
-/// P9: it overtakes the holder of every vote.
+/// E9: it overtakes the holder of every vote.
 #[test]
-fn the_worst_request_costs_nine_for_each_manager() {
-    let mut stage = Stage::new("quorum 3: 1 2\nquorum 4: 1 2\nquorum 5: 1 2");
-    stage.world.set_clock(site(4), 5);
-    stage.world.set_clock(site(5), 6);
-    stage.acquires(4, "b");
-    stage.deliver(4, 1);
-    stage.acquires(5, "c");
-    stage.deliver(5, 2);
-    let worst = stage.acquires(3, "a");
-    stage.deliver(3, 1);
-    stage.deliver(3, 2);
-    stage.empty();
-    assert_eq!(stage.bill.charged[&worst], 9 * 2);
+fn the_worst_request_costs_nine_messages_per_manager() {
+    let mut cluster = Cluster::new("quorum 3: 1 2\nquorum 4: 1 2\nquorum 5: 1 2");
+    cluster.world.set_clock(site(4), 5);
+    cluster.world.set_clock(site(5), 6);
+    cluster.acquires(4, "b");
+    cluster.deliver(4, 1);
+    cluster.acquires(5, "c");
+    cluster.deliver(5, 2);
+    let worst = cluster.acquires(3, "a");
+    cluster.deliver(3, 1);
+    cluster.deliver(3, 2);
+    cluster.empty();
+    assert_eq!(cluster.bill.charged[&worst], 9 * 2);
 }
 
-/// Managers with the quorums of a construction, and nine requesters that take them in turn.
+/// Managers with the quorums of a construction, and nine requesters that use them in rotation.
 fn nine(kind: Kind, managers: usize) -> (Arc<dyn QuorumSystem>, u64) {
     let all = SiteSet::full(managers);
     let built = build(kind, managers).unwrap();
@@ -231,7 +236,7 @@ fn nine(kind: Kind, managers: usize) -> (Arc<dyn QuorumSystem>, u64) {
     (Arc::new(Listed::new(own).unwrap()), size)
 }
 
-/// Twelve claims for each requester: `some` of `groups`, by a rule without pattern.
+/// Twelve claims for each requester: `some` of `groups`, pseudo-random.
 fn claims(managers: usize, groups: u64, some: usize) -> Claims {
     let mut state = 1_u64;
     let mut draw = |below: u64| {
@@ -245,17 +250,13 @@ fn claims(managers: usize, groups: u64, some: usize) -> Claims {
             names.insert(draw(groups));
         }
         let group = |name: &u64| Group::new(&format!("g{name}"));
-        Claim { groups: names.iter().map(group).collect(), hasty: false }
+        Claim { groups: names.iter().map(group).collect(), no_wait: false }
     };
     let each = (0..managers + 9).map(|_| (0..12).map(|_| claim()).collect());
     Claims::each(each.collect())
 }
 
-fn plan(
-    (quorums, managers): (Arc<dyn QuorumSystem>, usize),
-    claims: Claims,
-    choice: Choice,
-) -> Plan {
+fn plan(quorums: Arc<dyn QuorumSystem>, managers: usize, claims: Claims, choice: Choice) -> Plan {
     let mut requests = vec![0; managers];
     requests.extend([12; 9]);
     let options = Options { choice, ..Options::default() };
@@ -272,14 +273,14 @@ fn runs(plan: &Plan, seeds: u64) -> impl Iterator<Item = Bill> + '_ {
     })
 }
 
-/// P7' and P9: the least is reached on every system, and the most is never passed.
+/// E9: the least is reached on every system, and the most is never exceeded.
 #[test]
 fn no_request_costs_less_than_the_least_or_more_than_the_most() {
     for (kind, managers) in
         [(Kind::Majority, 3), (Kind::Majority, 5), (Kind::Plane, 7), (Kind::Grid, 9)]
     {
         let (quorums, size) = nine(kind, managers);
-        let plan = plan((quorums, managers), claims(managers, 3, 2), Choice::Arbitrary);
+        let plan = plan(quorums, managers, claims(managers, 3, 2), Choice::Arbitrary);
         let (mut least, mut most, mut messages, mut requests) = (u64::MAX, 0, 0, 0);
         for bill in runs(&plan, 60) {
             least = least.min(*bill.charged.values().min().unwrap());
@@ -296,10 +297,10 @@ fn no_request_costs_less_than_the_least_or_more_than_the_most() {
     }
 }
 
-/// Note how many follow, and what a request costs, with each choice of a group.
+/// The share of followers in percent, and the messages of a request in units of |Q|.
 fn share_and_cost(groups: u64, some: usize, choice: Choice) -> (f64, f64) {
     let (quorums, size) = nine(Kind::Majority, 3);
-    let plan = plan((quorums, 3), claims(3, groups, some), choice);
+    let plan = plan(quorums, 3, claims(3, groups, some), choice);
     let (mut followers, mut messages, mut requests) = (0, 0, 0);
     for bill in runs(&plan, 60) {
         followers += bill.followers();
@@ -311,7 +312,7 @@ fn share_and_cost(groups: u64, some: usize, choice: Choice) -> (f64, f64) {
 }
 
 #[test]
-fn the_group_most_wait_for_gives_more_followers_and_fewer_messages() {
+fn the_most_waiting_choice_gives_more_followers_and_fewer_messages() {
     for (groups, some) in [(8, 3), (6, 2), (3, 2)] {
         let (share, cost) = share_and_cost(groups, some, Choice::Arbitrary);
         let (more, less) = share_and_cost(groups, some, Choice::MostWaiting);

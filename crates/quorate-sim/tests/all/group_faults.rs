@@ -1,20 +1,20 @@
-//! Group locks whose sessions end and whose sites crash, by seeds; and what breaks when a repair is
-//! undone.
+//! Random runs of the group lock in which sessions end and sites crash, and what breaks when a
+//! repair is undone.
 
 use std::sync::Arc;
 
-use quorate_protocol::group::errata::{Erratum, Unrepaired};
+use quorate_protocol::group::mutations::{Mutant, Mutation};
 use quorate_protocol::group::{Claim, GroupLock, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Outcome, Plan, Span, T, run};
-use quorate_sim::{Claims, Faults, Subject, Unwatched};
+use quorate_sim::{Claims, Faults, SimProtocol, Unwatched};
 
 const MANY: Faults = Faults { lose: 5, silent: 3, crash: 2, ..Faults::NONE };
 
-/// Callers who mostly can be inside together, and some who cannot.
+/// Callers that can mostly be inside together, and some that cannot.
 fn plan<P>((kind, n): (Kind, usize), options: P::Options, faults: Faults) -> Plan
 where
-    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+    P: SimProtocol<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     let claims = Claims::parse::<P>("a; a b; b").unwrap();
     let plan = Plan::new::<P>(build(kind, n).unwrap(), options, claims);
@@ -37,28 +37,28 @@ fn every_property_holds() {
     }
 }
 
-/// Some break once in hundreds of runs: seeds are tried until one shows it.
+/// Some break only once in hundreds of runs: tries seeds until one shows the violation.
 #[test]
-fn sessions_need_their_repairs() {
+fn every_session_repair_is_needed() {
     for (undone, property) in [
-        (Erratum::BothHalves, "contract"),
-        (Erratum::OldRight, "exclusion"),
-        (Erratum::NoQuarantine, "exclusion"),
-        (Erratum::FloorKept, "fences grow"),
-        (Erratum::CeilVolatile, "fences grow"),
-        (Erratum::NoRecheck, "progress"),
-        (Erratum::E10, "progress"),
+        (Mutation::BothHalves, "contract"),
+        (Mutation::OldRight, "exclusion"),
+        (Mutation::NoQuarantine, "exclusion"),
+        (Mutation::FloorKept, "fences grow"),
+        (Mutation::CeilVolatile, "fences grow"),
+        (Mutation::NoRecheck, "progress"),
+        (Mutation::E10, "progress"),
     ] {
-        let plan = plan::<Unrepaired>((Kind::Majority, 3), (Options::default(), undone), MANY);
+        let plan = plan::<Mutant>((Kind::Majority, 3), (Options::default(), undone), MANY);
         let mut breaches = outcomes(&plan, 30_000).filter_map(|outcome| outcome.breach);
         assert!(breaches.any(|breach| breach.property == property), "{undone}: no {property}");
     }
 }
 
 /// Long stays, and managers that fall silent before they are lost.
-fn patient<P>(options: P::Options) -> Plan
+fn waiting<P>(options: P::Options) -> Plan
 where
-    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+    P: SimProtocol<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     let faults = Faults { lose: 20, silent: 20, ..Faults::NONE };
     let (think, inside) = (Span::UpTo(4 * T), Span::UpTo(60 * T));
@@ -67,22 +67,22 @@ where
 
 #[test]
 fn a_closing_pivot_waits_for_managers_whose_vote_it_lost() {
-    let undone = (Options::default(), Erratum::NoClosingSet);
-    let plan = patient::<Unrepaired>(undone);
+    let undone = (Options::default(), Mutation::NoClosingSet);
+    let plan = waiting::<Mutant>(undone);
     let mut breaches = outcomes(&plan, 10_000).filter_map(|outcome| outcome.breach);
     assert!(breaches.any(|breach| breach.property == "exclusion"));
 }
 
-/// A request from inside that waits its turn breaks nothing, but more pivots are lost.
+/// A request from inside that queues like any other breaks nothing, but more pivots are lost.
 #[test]
 fn held_requests_save_grants() {
     let lost = |outcome: Outcome| {
         assert!(outcome.breach.is_none());
         outcome.tally.lost
     };
-    let with: u64 = outcomes(&patient::<GroupLock>(Options::default()), 2_000).map(lost).sum();
-    let undone = (Options::default(), Erratum::HeldInOrder);
-    let without: u64 = outcomes(&patient::<Unrepaired>(undone), 2_000).map(lost).sum();
+    let with: u64 = outcomes(&waiting::<GroupLock>(Options::default()), 2_000).map(lost).sum();
+    let undone = (Options::default(), Mutation::HeldInOrder);
+    let without: u64 = outcomes(&waiting::<Mutant>(undone), 2_000).map(lost).sum();
     println!("{with} grants lost, {without} without held requests");
     assert!(without > with, "{without} against {with}");
 }

@@ -1,5 +1,7 @@
 //! Simulated clusters: properties, scripts, seeds, figures, and repairs undone.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod chronicle;
 mod cluster;
 mod faults;
@@ -12,6 +14,7 @@ mod role;
 mod role_faults;
 mod scenarios;
 mod script;
+mod script_checks;
 mod seeds;
 mod taken;
 mod token;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::Plan;
-use quorate_sim::{Claims, Faults, Subject};
+use quorate_sim::{Claims, Faults, SimProtocol};
 
 /// One quorum system for all claims.
 pub(crate) type System = Arc<dyn QuorumSystem>;
 
 /// Majorities of `n` sites that ask twice each.
-pub(crate) fn plan<P: Subject<Claim = (), Quorums = System>>(
+pub(crate) fn plan<P: SimProtocol<Claim = (), Quorums = System>>(
     n: usize,
     options: P::Options,
     faults: Faults,

@@ -7,20 +7,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quorate_protocol::pool::errata::{Erratum, Unrepaired};
+use quorate_protocol::pool::mutations::{Mutant, Mutation};
 use quorate_protocol::pool::{Claim, Message, Options, Pool, Units};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
 use quorate_sim::{
-    AnyWorld, Claim as Asked, Claims, Contract, Event, Faults, Lane, Observer, Order, Standpoint,
-    Subject, Unwatched, setup,
+    AnyWorld, Claim as Asked, ClaimState, Claims, Contract, Event, Faults, Lane, Observer, Order,
+    SimProtocol, Unwatched, setup,
 };
 
 const FOR_GOOD: Contract = Contract { reopens: false, restarts: false, fence_block: 2 };
 
 fn claim(count: usize, of: usize) -> Claim {
     let number = |units| u32::try_from(units).unwrap();
-    Claim { units: Units { count: number(count), of: number(of) }, numbered: false, hasty: false }
+    Claim { units: Units { count: number(count), of: number(of) }, numbered: false, no_wait: false }
 }
 
 /// Site after site asks for one unit, two, and so on up to all, and from one on again.
@@ -36,7 +36,7 @@ fn numbered(k: usize) -> Claims {
 
 fn plan<P>(arbiters: Arbiters, options: P::Options) -> Plan
 where
-    P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
+    P: SimProtocol<Claim = Claim, Quorums = Arc<Arbiters>>,
 {
     let claims = mix(arbiters.k());
     Plan::new::<P>(Arc::new(arbiters), options, claims)
@@ -129,15 +129,15 @@ fn one_death_more_blocks_but_never_over_allocates() {
 #[test]
 fn a_seed_shows_what_each_repair_is_for() {
     for (undone, property) in [
-        (Erratum::N2, "units"),
-        (Erratum::BothHalves, "units"),
-        (Erratum::DoneKept, "progress"),
-        (Erratum::FloorKept, "fences grow"),
-        (Erratum::CeilVolatile, "fences grow"),
-        (Erratum::NoRecheck, "progress"),
+        (Mutation::N2, "units"),
+        (Mutation::BothHalves, "units"),
+        (Mutation::DoneKept, "progress"),
+        (Mutation::FloorKept, "fences grow"),
+        (Mutation::CeilVolatile, "fences grow"),
+        (Mutation::NoRecheck, "progress"),
     ] {
         let options = (Options::default(), undone);
-        let plan = plan::<Unrepaired>(Arbiters::uniform(3, 2).unwrap(), options);
+        let plan = plan::<Mutant>(Arbiters::uniform(3, 2).unwrap(), options);
         let faults = Some(Faults { lose: 6, silent: 4, crash: 2, ..Faults::NONE });
         let plan = Plan { faults, requests: vec![3; 3], ..plan };
         let broken = |seed| run(&plan, seed, &mut Unwatched).breach.map(|breach| breach.property);
@@ -148,8 +148,8 @@ fn a_seed_shows_what_each_repair_is_for() {
 /// The other repairs of numbers have stories: undone, they may go round for ever.
 #[test]
 fn a_seed_shows_what_the_round_of_names_is_for() {
-    let options = (Options::default(), Erratum::Unnamed);
-    let plan = plan::<Unrepaired>(Arbiters::uniform(5, 3).unwrap(), options);
+    let options = (Options::default(), Mutation::Unnamed);
+    let plan = plan::<Mutant>(Arbiters::uniform(5, 3).unwrap(), options);
     let plan = Plan { claims: numbered(3), requests: vec![3; 5], ..plan };
     let broken = |seed| run(&plan, seed, &mut Unwatched).breach.map(|breach| breach.property);
     assert!((0..1_000).any(|seed| broken(seed) == Some("exclusion")));
@@ -160,7 +160,7 @@ fn a_seed_shows_what_the_round_of_names_is_for() {
 fn more_grants_are_lost_if_permissions_that_come_inside_do_not_count() {
     fn lost<P>(options: P::Options) -> u64
     where
-        P: Subject<Claim = Claim, Quorums = Arc<Arbiters>>,
+        P: SimProtocol<Claim = Claim, Quorums = Arc<Arbiters>>,
     {
         let plan = plan::<P>(Arbiters::uniform(5, 3).unwrap(), options);
         let faults = Some(Faults { lose: 30, silent: 30, ..Faults::NONE });
@@ -175,7 +175,7 @@ fn more_grants_are_lost_if_permissions_that_come_inside_do_not_count() {
         (0..300).map(run).sum()
     }
     let with = lost::<Pool>(Options::default());
-    let without = lost::<Unrepaired>((Options::default(), Erratum::DropInside));
+    let without = lost::<Mutant>((Options::default(), Mutation::DropInside));
     assert!(without > with + 200, "{without}, and {with} with the repair");
 }
 
@@ -302,7 +302,7 @@ fn worst_case(s: usize, k: usize, h: usize) -> u64 {
 fn release_all(world: &mut dyn AnyWorld, counted: &mut Counted) {
     for site in SiteId::all(world.n()) {
         let claims = world.claims(site).iter();
-        let inside = claims.filter(|(_, standpoint)| **standpoint == Standpoint::Inside);
+        let inside = claims.filter(|(_, state)| **state == ClaimState::Inside);
         for claim in inside.map(|(claim, _)| *claim).collect::<Vec<_>>() {
             world.release(site, claim, counted).unwrap();
         }

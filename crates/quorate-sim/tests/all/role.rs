@@ -1,5 +1,5 @@
-//! What a role lock costs and how long it makes others wait, in the paper's world: groups that are
-//! also arbiters, one at each site, with cyclic quorums, and processes at sites of their own, so
+//! The message cost and the waiting times of a role lock, in the paper's setting: each group is
+//! also an arbiter, one at each site, with cyclic quorums. Processes are at sites of their own, so
 //! that every message of theirs counts.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::group::Group;
-use quorate_protocol::role::errata::{Erratum, Unrepaired};
+use quorate_protocol::role::mutations::{Mutant, Mutation};
 use quorate_protocol::role::{Claim, Grant, Message, Options, Role, RoleLock};
 use quorate_protocol::{ClaimId, SiteId, Tick, Ticket};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
 use quorate_sim::random::{Delay, Outcome, Plan, Span, T, TimedObserver, run};
-use quorate_sim::{Caller, Claims, Event, Order, Quorums, Subject};
+use quorate_sim::{Caller, Claims, Event, Order, Quorums, SimProtocol};
 
-/// What the note calls L, S, Y and I, and what happened to whom.
+/// L admissions, S stages, Y locks given back and I inquiries, as in `docs/protocols/role.md`; and
+/// what is needed to count them.
 #[derive(Default)]
 struct Ledger {
     admissions: u64,
@@ -25,15 +26,16 @@ struct Ledger {
     under_way: u64,
     waiting: u64,
     inside: u64,
-    /// The groups of the stages, in the order in which they began.
-    turns: Vec<Group>,
+    /// The groups of the stages, in order of entry.
+    stage_groups: Vec<Group>,
+    /// How many stages had begun when each claim was made.
     asked: BTreeMap<(SiteId, ClaimId), usize>,
     foreign_most: usize,
-    /// When each stage is to end.
+    /// When each stage is planned to end.
     deadlines: BTreeMap<Ticket, Tick>,
     overrun_most: u64,
     quiet: u64,
-    /// The members of a quorum other than the group itself.
+    /// The number of quorum members other than the group itself.
     others: u64,
 }
 
@@ -68,25 +70,26 @@ impl Ledger {
         }
     }
 
-    fn enter(&mut self, who: (SiteId, ClaimId), grant: &Grant) {
+    fn enter(&mut self, claim: (SiteId, ClaimId), grant: &Grant) {
         (self.admissions, self.waiting, self.inside) =
             (self.admissions + 1, self.waiting - 1, self.inside + 1);
-        let asked = self.asked.remove(&who).unwrap();
-        let foreign = self.turns[asked..].iter().filter(|group| **group != grant.group).count();
+        let asked = self.asked.remove(&claim).unwrap();
+        let foreign =
+            self.stage_groups[asked..].iter().filter(|group| **group != grant.group).count();
         self.foreign_most = self.foreign_most.max(foreign);
         if self.stages.insert(grant.stage) {
-            self.turns.push(grant.group.clone());
+            self.stage_groups.push(grant.group.clone());
         }
     }
 
-    fn note(&mut self, now: Tick, event: &Event<'_>) {
+    fn record(&mut self, now: Tick, event: &Event<'_>) {
         match *event {
             Event::Acquires(Caller { site, claim, .. }) => {
                 if (self.under_way, self.waiting, self.inside) == (0, 0, 0) {
                     self.settle();
                 }
                 self.waiting += 1;
-                self.asked.insert((site, claim), self.turns.len());
+                self.asked.insert((site, claim), self.stage_groups.len());
             }
             Event::Sends { from, to, message } if from != to => self.send(now, message.downcast()),
             Event::Receives { from, to, .. } if from != to => self.under_way -= 1,
@@ -101,11 +104,11 @@ impl Ledger {
 
 impl TimedObserver for Ledger {
     fn see(&mut self, now: Tick, _: usize, event: &Event<'_>) {
-        self.note(now, event);
+        self.record(now, event);
     }
 }
 
-/// Groups and arbiters at the first `m` sites, and so many processes, each at its own.
+/// Groups and arbiters at the first `m` sites, and `processes` sites with one process each.
 fn cluster(m: usize, processes: usize) -> (Arc<dyn QuorumSystem>, u64) {
     let cyclic = build(Kind::Cyclic, m).unwrap();
     let own = |site| cyclic.pick_for(site, &SiteSet::full(m)).unwrap();
@@ -115,7 +118,7 @@ fn cluster(m: usize, processes: usize) -> (Arc<dyn QuorumSystem>, u64) {
     (Arc::new(listed), q)
 }
 
-/// A group for each of the first `m` sites, which hosts it.
+/// One group for each of the first `m` sites, hosted there.
 fn groups(m: usize, quorums: &Arc<dyn QuorumSystem>) -> Vec<Group> {
     let shared = quorums.shared(SiteId::new(0));
     let mut found: BTreeMap<SiteId, Group> = BTreeMap::new();
@@ -130,8 +133,8 @@ fn groups(m: usize, quorums: &Arc<dyn QuorumSystem>) -> Vec<Group> {
     found.into_values().collect()
 }
 
-/// Every process asks for other groups in turn, each third time as an exclusive member; `several`
-/// groups at a time.
+/// Every process asks for `several` groups at a time, different ones each time, and for every third
+/// of them exclusively.
 fn claims(groups: &[Group], processes: usize, several: usize) -> Vec<Vec<Claim>> {
     let claim = |process: usize, round: usize| {
         let role = |place: usize| {
@@ -142,7 +145,7 @@ fn claims(groups: &[Group], processes: usize, several: usize) -> Vec<Vec<Claim>>
         Claim {
             groups: (0..several).map(|place| (group(place), role(place))).collect(),
             time,
-            hasty: false,
+            no_wait: false,
         }
     };
     (0..processes).map(|process| (0..6).map(|round| claim(process, round)).collect()).collect()
@@ -150,7 +153,7 @@ fn claims(groups: &[Group], processes: usize, several: usize) -> Vec<Vec<Claim>>
 
 fn plan<P>(m: usize, processes: usize, several: usize, options: P::Options) -> (Plan, u64)
 where
-    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+    P: SimProtocol<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     let (quorums, q) = cluster(m, processes);
     let mut each = vec![claims(&groups(m, &quorums), 1, 1).remove(0); m];
@@ -166,7 +169,7 @@ where
     (plan, q)
 }
 
-/// The worst of some runs.
+/// Maxima and sums over some runs.
 fn worst(plan: &Plan, q: u64, seeds: std::ops::Range<u64>) -> Ledger {
     let mut worst = Ledger::default();
     for seed in seeds {
@@ -178,7 +181,7 @@ fn worst(plan: &Plan, q: u64, seeds: std::ops::Range<u64>) -> Ledger {
         worst.overrun_most = worst.overrun_most.max(ledger.overrun_most);
         worst.quiet += ledger.quiet;
         worst.admissions += ledger.admissions;
-        worst.turns.append(&mut ledger.turns);
+        worst.stage_groups.append(&mut ledger.stage_groups);
         worst.yields += ledger.yields;
         worst.inquiries += ledger.inquiries;
         worst.messages += ledger.messages;
@@ -186,63 +189,64 @@ fn worst(plan: &Plan, q: u64, seeds: std::ops::Range<u64>) -> Ledger {
     worst
 }
 
-/// Reads the time of a way as the simulator has it.
-fn fair() -> Options {
+/// The one-way delay as the simulator has it.
+fn exact_delay() -> Options {
     Options { tc: Duration::from_nanos(T), ..Options::default() }
 }
 
-/// The count is exact, no stage outlives its budget, and others pass a bounded number of times.
+/// The message count is exact, no stage exceeds its budget, and few foreign stages pass.
 #[test]
-fn every_message_and_every_moment_is_accounted_for() {
+fn message_counts_and_stage_lengths_are_exact() {
     for (m, seeds) in [(3, 0..40), (7, 0..20), (13, 0..10), (21, 0..6)] {
-        let (plan, q) = plan::<RoleLock>(m, 3 * m, 1, fair());
-        let Ledger { foreign_most, overrun_most, admissions, turns, yields, inquiries, .. } =
-            worst(&plan, q, seeds.clone());
-        let stages = turns.len();
+        let (plan, q) = plan::<RoleLock>(m, 3 * m, 1, exact_delay());
+        let Ledger {
+            foreign_most, overrun_most, admissions, stage_groups, yields, inquiries, ..
+        } = worst(&plan, q, seeds.clone());
+        let stages = stage_groups.len();
         println!(
             "m {m}: L {admissions} S {stages} Y {yields} I {inquiries} foreign {foreign_most}"
         );
-        assert_eq!(overrun_most, 0, "no stage outlives its budget");
+        assert_eq!(overrun_most, 0, "no stage exceeds its budget");
         assert!(foreign_most <= 2 * (m - 1), "{foreign_most} foreign stages of {m} groups");
     }
 }
 
-/// With delays that vary and messages that overtake each other the count is as exact.
+/// The count is exact with varying delays and reordered messages too.
 #[test]
-fn the_count_is_exact_whatever_the_delays() {
+fn the_count_is_exact_for_all_delays() {
     for m in [3, 7, 13, 21] {
-        let (plan, q) = plan::<RoleLock>(m, 3 * m, 1, fair());
+        let (plan, q) = plan::<RoleLock>(m, 3 * m, 1, exact_delay());
         let plan = Plan { delay: Delay::Exponential, think: Span::UpTo(400 * T), ..plan };
         let fifo = worst(&plan, q, 0..4);
-        let options = Options { unordered: true, ..fair() };
+        let options = Options { unordered: true, ..exact_delay() };
         let plan = Plan { order: Order::Any { duplicates: 0 }, ..plan.of::<RoleLock>(options) };
         let any = worst(&plan, q, 0..4);
         println!("m {m}: foreign {} in order, {} in any", fifo.foreign_most, any.foreign_most);
-        assert!(fifo.quiet + any.quiet > 8, "there are quiet moments on the way");
+        assert!(fifo.quiet + any.quiet > 8, "there are quiescent moments during the runs");
         assert!(fifo.foreign_most.max(any.foreign_most) <= 2 * (m - 1));
     }
 }
 
-/// A7: an exclusive request that is accepted while none is inside, but admitted only when somebody
-/// leaves, ends after the stage should have.
+/// A7: if a request accepted while no exclusive member is inside is admitted only when a member
+/// leaves, stages exceed their budget.
 #[test]
-fn who_is_accepted_is_admitted_at_once() {
-    let (plan, q) = plan::<Unrepaired>(3, 9, 1, (fair(), Erratum::A7Late));
+fn an_accepted_request_must_be_admitted_at_once() {
+    let (plan, q) = plan::<Mutant>(3, 9, 1, (exact_delay(), Mutation::A7Late));
     assert!(worst(&plan, q, 0..10).overrun_most > 0);
 }
 
-/// A14: without the way there and back stages outlive their budget.
+/// A14: without the round trip in the cost, stages exceed their budget.
 #[test]
-fn costs_must_reckon_with_the_way() {
-    let (plan, q) = plan::<Unrepaired>(3, 9, 1, (fair(), Erratum::A14));
+fn costs_must_include_the_round_trip() {
+    let (plan, q) = plan::<Mutant>(3, 9, 1, (exact_delay(), Mutation::A14));
     assert!(worst(&plan, q, 0..10).overrun_most > 0);
 }
 
-/// A request of several groups: 3 + 2 (|A| - 1) messages, and 2 for each admission that came late.
+/// A request of several groups: 3 + 2 (|A| - 1) messages, and 2 for each late admission.
 #[test]
 fn several_groups_cost_two_messages_each() {
     for several in [1, 2, 3] {
-        let (plan, _) = plan::<RoleLock>(7, 21, several, fair());
+        let (plan, _) = plan::<RoleLock>(7, 21, several, exact_delay());
         let (mut stages, mut entries) = (0, 0);
         for seed in 0..5 {
             let mut seen = Stages::default();

@@ -1,18 +1,18 @@
-//! Random runs of the role lock in which sessions end and sites crash, and what breaks in them
-//! without a repair.
+//! Random runs of the role lock in which sessions end and sites crash, and what breaks when a
+//! repair is undone.
 
 use std::sync::Arc;
 
-use quorate_protocol::role::errata::{Erratum, Unrepaired};
+use quorate_protocol::role::mutations::{Mutant, Mutation};
 use quorate_protocol::role::{Claim, Options, RoleLock};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Plan, run};
-use quorate_sim::{Breach, Claims, Faults, Subject, Unwatched};
+use quorate_sim::{Breach, Claims, Faults, SimProtocol, Unwatched};
 
-/// Three sites, or five, whose callers claim one group or either of two.
+/// `n` sites whose callers claim one group or either of two.
 fn plan<P>(n: usize, options: P::Options) -> Plan
 where
-    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+    P: SimProtocol<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
     let claims = "exclusive b for 4ms, shared f b for 3ms; \
                   shared f for 2ms, exclusive f b for 1ms; \
@@ -26,9 +26,9 @@ where
     }
 }
 
-/// The first property that breaks in runs with these seeds.
-fn first_breach(undone: Erratum, seeds: u64) -> Option<Breach> {
-    let plan = plan::<Unrepaired>(3, (Options::default(), undone));
+/// The first violation in runs with seeds below `seeds`.
+fn first_breach(undone: Mutation, seeds: u64) -> Option<Breach> {
+    let plan = plan::<Mutant>(3, (Options::default(), undone));
     (0..seeds).find_map(|seed| run(&plan, seed, &mut Unwatched).breach)
 }
 
@@ -45,11 +45,11 @@ fn faults_are_survived() {
 }
 
 #[test]
-fn what_a_small_search_does_not_reach_is_needed_too() {
+fn repairs_beyond_a_small_search_are_needed_too() {
     for (undone, property, seeds) in [
-        (Erratum::NoQuarantine, "exclusion", 4000),
-        (Erratum::CeilVolatile, "fences grow", 400),
-        (Erratum::NoRecheck, "progress", 4000),
+        (Mutation::NoQuarantine, "exclusion", 4000),
+        (Mutation::CeilVolatile, "fences grow", 400),
+        (Mutation::NoRecheck, "progress", 4000),
     ] {
         let breach = first_breach(undone, seeds).expect("the repair is needed");
         assert_eq!(breach.property, property, "{undone}: {breach}");

@@ -1,11 +1,11 @@
-//! Every scenario goes as it is written.
+//! The scenarios: each runs as it is written.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use quorate_sim::PROTOCOLS;
 use quorate_sim::script::{Script, bless};
+use quorate_sim::{PROTOCOLS, find};
 
 /// Fewer would mean that some were not found.
 const SCENARIOS_MIN: usize = 160;
@@ -16,7 +16,7 @@ const REASONS: &[&str] = &[
     "group cancel: the request is over",
     "group enter: the request is inside already",
     "group enter: the request is over",
-    "group finished: the session is over",
+    "group finished: the occupancy is over",
     "group no-need: the request is not here, or not any more",
     "group ok: the request is inside already",
     "group ok: the request is over",
@@ -47,6 +47,7 @@ const REASONS: &[&str] = &[
     "pool ok: the request is over",
     "pool raised: the request is over",
     "pool release: the request is not here, or not any more",
+    "pool request: the request is known already",
     "pool request: the request is over already",
     "pool session: it had nothing here",
     "pool session: the client asks if it needs anything",
@@ -60,6 +61,7 @@ const REASONS: &[&str] = &[
     "role rel-process: the request is not here, or not any more",
     "role rep-rel-group: the loan is over already",
     "role req-group: the stage is over already",
+    "role req-process: the request is known already",
     "role revoke: the process is not inside any more",
     "role session: the client asks if it needs anything",
 ];
@@ -127,6 +129,20 @@ fn every_reason_to_ignore_a_message_is_shown() {
     }
     let missing: Vec<_> = REASONS.iter().filter(|&&reason| !shown.contains(reason)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// A script may name every kind of message that a protocol sends, and no other.
+#[test]
+fn every_kind_of_message_is_listed() {
+    for path in scenarios() {
+        let script = Script::parse(&fs::read_to_string(&path).unwrap()).unwrap();
+        let kinds = find(&script.cluster().protocol, &[]).unwrap().facts().kinds;
+        let run = script.run(|line| {
+            let known = line.kind.is_none_or(|kind| kinds.contains(&kind));
+            assert!(known, "{}: {line}", path.display());
+        });
+        run.unwrap();
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a script says about itself when something is wrong with it.
 
 use proptest::prelude::*;
-use quorate_sim::script::{Fault, Script, ScriptError, bless};
+use quorate_sim::script::{ErrorKind, Script, ScriptError, bless};
 
 fn run(text: &str) -> Result<(), ScriptError> {
     Script::parse(text)?.run(|_| {}).map(|_| ())
@@ -276,14 +276,14 @@ fn an_unlike_trace_fails_at_its_line() {
     let expected = Some("    1 enters with 1.2, fence 1".to_owned());
     let actual = Some("    1 enters with 1.1, fence 1".to_owned());
     let error = run(&wrong).unwrap_err();
-    assert_eq!(error, ScriptError { line: 8, fault: Fault::Unlike { expected, actual } });
+    assert_eq!(error, ScriptError { line: 8, kind: ErrorKind::Unlike { expected, actual } });
 
     let short = STORY.replace("    1 enters with 1.1, fence 1\n", "");
     assert_eq!(run(&short).unwrap_err().line, 7);
     let long = STORY.replace("1 releases quietly\n", "1 releases quietly\n  1 enters\n");
     let error = run(&long).unwrap_err();
     let expected = Some("  1 enters".to_owned());
-    assert_eq!(error, ScriptError { line: 11, fault: Fault::Unlike { expected, actual: None } });
+    assert_eq!(error, ScriptError { line: 11, kind: ErrorKind::Unlike { expected, actual: None } });
 }
 
 const TWO_INSIDE: &str = "\
@@ -300,7 +300,7 @@ settle
 fn a_broken_property_fails_where_it_broke_unless_it_is_expected() {
     let error = run(TWO_INSIDE).unwrap_err();
     assert_eq!(error.line, 7);
-    assert!(matches!(&error.fault, Fault::Broken(breach) if breach.property == "exclusion"));
+    assert!(matches!(&error.kind, ErrorKind::Broken(breach) if breach.property == "exclusion"));
 
     let expected = format!("{TWO_INSIDE}expect 1 inside\nexpect broken exclusion\n");
     let report = Script::parse(&expected).unwrap().run(|_| {}).unwrap();
@@ -333,6 +333,8 @@ fn word() -> impl Strategy<Value = String> {
             "empty", "quiet", "messages", "broken", "exclusion", "quietly", "#", ":", "request",
             "sessions", "no-reopen", "fences", "crash", "restart", "loses", "its", "session", "at",
             "closes", "the", "of", "opens", "a", "hears", "nothing", "leaves", "quarantine",
+            "duplicate", "drop", "advance", "50ms", "host", "order", "any", "fifo", "shows",
+            "holder", "status", "fence", "count",
         ]).prop_map(str::to_owned),
         4 => (0..6_u64).prop_map(|n| n.to_string()),
         1 => (1..4_u64, 0..4_u64).prop_map(|(s, c)| format!("{s}/{c}")),
@@ -354,7 +356,7 @@ fn right() -> impl Strategy<Value = String> {
         0..3 => format!("{a} acquires"),
         3..5 => format!("{a} releases"),
         5 => format!("{a} gives up"),
-        6..9 => format!("deliver {a} -> {b}"),
+        6..9 => format!("deliver {a} -> {b}\nexpect {a} shows queue none"),
         9 => format!("hold {a} -> {b}"),
         10 => "settle".to_owned(),
         11 => format!("{a} hears nothing of {b}"),
@@ -403,7 +405,7 @@ proptest! {
                     prop_assert_eq!(run(&blessed), Ok(()));
                     break;
                 }
-                Err(ScriptError { fault: Fault::Broken(breach), .. }) => {
+                Err(ScriptError { kind: ErrorKind::Broken(breach), .. }) => {
                     prop_assert!(undo > 0, "{}", breach);
                     story.push(format!("expect broken {}", breach.property));
                 }

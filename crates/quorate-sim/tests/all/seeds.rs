@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use crate::chronicle::Chronicle;
-use quorate_protocol::mutex::errata::{Erratum, Unrepaired};
+use quorate_protocol::mutex::mutations::{Mutant, Mutation};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Delay, Plan, Tally, run};
-use quorate_sim::{Claims, Subject, Unwatched};
+use quorate_sim::{Claims, SimProtocol, Unwatched};
 
-fn plan<P: Subject<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
+fn plan<P: SimProtocol<Claim = (), Quorums = Arc<dyn QuorumSystem>>>(
     quorums: Arc<dyn QuorumSystem>,
     options: P::Options,
 ) -> Plan {
@@ -62,15 +62,15 @@ fn giving_up_is_clean() {
 #[test]
 fn random_runs_find_undone_repairs() {
     for (undone, kind, n) in [
-        (Erratum::E1, Kind::Majority, 3),
-        (Erratum::E2, Kind::Majority, 5),
-        (Erratum::E3, Kind::Majority, 5),
-        (Erratum::E4, Kind::Majority, 3),
-        (Erratum::E5, Kind::Majority, 5),
-        (Erratum::E6, Kind::Plane, 13),
+        (Mutation::E1, Kind::Majority, 3),
+        (Mutation::E2, Kind::Majority, 5),
+        (Mutation::E3, Kind::Majority, 5),
+        (Mutation::E4, Kind::Majority, 3),
+        (Mutation::E5, Kind::Majority, 5),
+        (Mutation::E6, Kind::Plane, 13),
     ] {
         let options = (Options::default(), undone);
-        let plan = plan::<Unrepaired>(build(kind, n).unwrap(), options);
+        let plan = plan::<Mutant>(build(kind, n).unwrap(), options);
         let broken = (0..5_000).any(|seed| run(&plan, seed, &mut Unwatched).breach.is_some());
         assert!(broken, "{undone} was not seen");
     }

@@ -1,26 +1,26 @@
-//! What becomes of a token lock without some of its repairs, where no property breaks but the token
-//! does not come to rest, or is lost for nothing.
+//! Mutants of the token lock that break no property, but whose token never comes to rest, lapses or
+//! is refused without need. The rules (E3, O4, ...) are listed in `docs/protocols/token.md`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use quorate_protocol::token::errata::{Erratum, Unrepaired};
+use quorate_protocol::token::mutations::{Mutant, Mutation};
 use quorate_protocol::token::{Grant, Options, TokenLock};
 use quorate_protocol::{ClaimId, SiteId, Tick};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Plan, Span, T, TimedObserver, run};
-use quorate_sim::{AnyWorld, Claim, Claims, Event, Lane, Order, Subject, Unwatched, setup};
+use quorate_sim::{AnyWorld, Claim, Claims, Event, Lane, Order, SimProtocol, Unwatched, setup};
 
 /// More messages than any story here needs.
 const ENOUGH: usize = 1000;
 
-/// Three sites that are told one after the other what to do.
+/// Three sites driven step by step.
 struct Story {
     world: Box<dyn AnyWorld>,
 }
 
 impl Story {
-    fn new<P: Subject<Quorums = Arc<dyn QuorumSystem>>>(options: P::Options) -> Self {
+    fn new<P: SimProtocol<Quorums = Arc<dyn QuorumSystem>>>(options: P::Options) -> Self {
         let majority = build(Kind::Majority, 3).unwrap();
         Self { world: setup::<P>(majority, options).world(None, Order::Fifo) }
     }
@@ -30,7 +30,7 @@ impl Story {
         self.world.acquire(SiteId::new(site), &claim, &mut Unwatched).unwrap()
     }
 
-    /// Delivers what is under way, if it does not take for ever; whether it came to rest.
+    /// Delivers what is under way; false if there is no end of it.
     fn settle(&mut self) -> bool {
         for _ in 0..ENOUGH {
             let busy = self.world.busy_channels();
@@ -44,7 +44,7 @@ impl Story {
         self.world.release(SiteId::new(site), claim, &mut Unwatched).unwrap();
     }
 
-    /// Site after site is inside, and asks again; the token has been everywhere.
+    /// Sites enter one after the other, some of them twice, so that the token has been everywhere.
     fn serve_in_turn(mut self) -> bool {
         for (site, group) in [(1, "a"), (2, "b"), (1, "a"), (0, "c"), (2, "b")] {
             let claim = self.acquire(site, group);
@@ -56,11 +56,11 @@ impl Story {
         self.settle()
     }
 
-    /// Two sites wait behind a captain, and give up before their turn.
+    /// Two sites wait behind a captain, and give up before they are served.
     fn give_up_in_line(mut self) -> bool {
         let captain = self.acquire(0, "a");
         let waiting = [(1, "b"), (2, "c")].map(|(site, group)| (site, self.acquire(site, group)));
-        assert!(self.settle(), "they stand in line");
+        assert!(self.settle(), "they are in the queue");
         for (site, claim) in waiting {
             self.world.give_up(SiteId::new(site), claim, &mut Unwatched).unwrap();
         }
@@ -68,13 +68,12 @@ impl Story {
         self.settle()
     }
 
-    /// The request to an idle holder is lost, and T1 runs out. The epoch in which the caller is let
-    /// in at last.
+    /// The request to an idle holder is lost, and T1 expires. Returns the epoch of the grant.
     fn lose_a_request(mut self) -> u64 {
         let (holder, asker) = (SiteId::new(0), SiteId::new(1));
         let claim = self.acquire(1, "a");
         self.world.drop_at((asker, holder, Lane::Up), 0, &mut Unwatched);
-        assert!(self.settle(), "the other one cannot help");
+        assert!(self.settle(), "the other site does not hold the token");
         let mut tries = 0;
         while self.world.grant(asker, claim).is_none() {
             assert!(self.world.expire_named(asker, "t1", &mut Unwatched), "it waits for T1");
@@ -82,7 +81,7 @@ impl Story {
             tries += 1;
             assert!(tries < 10, "a new token is made sooner or later");
         }
-        let grant = self.world.grant(asker, claim).expect("it was let in");
+        let grant = self.world.grant(asker, claim).expect("it was granted");
         grant.downcast::<Grant>().stamp.epoch.0
     }
 }
@@ -91,36 +90,36 @@ fn repaired() -> Story {
     Story::new::<TokenLock>(Options::default())
 }
 
-fn without(undone: Erratum) -> Story {
-    Story::new::<Unrepaired>((Options::default(), undone))
+fn without(undone: Mutation) -> Story {
+    Story::new::<Mutant>((Options::default(), undone))
 }
 
-/// E3: if the token does not say who was served, old requests send it around for ever.
+/// E3: if the token does not record served requests, old requests send it around for ever.
 #[test]
-fn the_token_says_who_was_served() {
+fn the_token_records_served_requests() {
     assert!(repaired().serve_in_turn());
-    assert!(!without(Erratum::E3).serve_in_turn());
+    assert!(!without(Mutation::E3).serve_in_turn());
 }
 
-/// A request that was given up counts as served from when the token finds out.
+/// O4: a site that declines the token marks its request as served.
 #[test]
-fn a_token_that_nobody_waits_for_says_so() {
+fn a_declined_token_is_marked_as_served() {
     assert!(repaired().give_up_in_line());
-    assert!(!without(Erratum::Unmarked).give_up_in_line());
+    assert!(!without(Mutation::Unmarked).give_up_in_line());
 }
 
-/// A request that names several groups may get in by any of them, and who stands behind it is
-/// first then: it must have been asked too. Where nothing goes wrong nobody waits for T1.
+/// O11: a request that names several groups may be granted by any entry, and the waiter behind it
+/// is first then. It must be in the request set too: without faults nobody waits for T1.
 #[test]
-fn who_passes_the_token_on_asks_all_who_may_be_next() {
+fn the_request_set_has_all_possible_next_captains() {
     let left = |undone| (0..200).map(|seed| unserved(undone, seed)).sum::<u64>();
-    assert_eq!(left(Erratum::NoT1), 0);
-    assert!(left(Erratum::Firsts) > 0);
+    assert_eq!(left(Mutation::NoT1), 0);
+    assert!(left(Mutation::Firsts) > 0);
 }
 
-/// How many wait for ever, of some sites that ask for two of three groups each time.
-fn unserved(undone: Erratum, seed: u64) -> u64 {
-    let pairs = [["a", "b"], ["b", "c"], ["c", "a"]].map(|pair| Unrepaired::parse_claim(&pair));
+/// How many requests are never served, if every request names two of three groups.
+fn unserved(undone: Mutation, seed: u64) -> u64 {
+    let pairs = [["a", "b"], ["b", "c"], ["c", "a"]].map(|pair| Mutant::parse_claim(&pair));
     let pair = |at: usize| pairs[at % 3].clone().unwrap();
     let start = usize::try_from(seed).unwrap();
     let at = |site: usize| (0..12).map(|ask| pair(start + site * 7 + ask * (ask + site))).collect();
@@ -129,28 +128,28 @@ fn unserved(undone: Erratum, seed: u64) -> u64 {
         requests: vec![12; 4],
         think: Span::UpTo(2 * T),
         inside: Span::UpTo(6 * T),
-        ..Plan::new::<Unrepaired>(four, options, Claims::each((0..4).map(at).collect()))
+        ..Plan::new::<Mutant>(four, options, Claims::each((0..4).map(at).collect()))
     };
     run(&plan, seed, &mut Unwatched).tally.unserved
 }
 
-/// Holders who leave sooner than voters can answer do not use the token's lease up.
+/// O9: holders that leave before the voters have answered do not use up the token's lease.
 #[test]
-fn a_token_that_nobody_keeps_for_long_does_not_lapse() {
-    assert_eq!(epochs(Erratum::NoT1), 1);
-    assert!(epochs(Erratum::Restless) > 1);
+fn a_token_that_is_passed_on_quickly_does_not_lapse() {
+    assert_eq!(epochs(Mutation::NoT1), 1);
+    assert!(epochs(Mutation::Restless) > 1);
 }
 
-/// How many epochs it takes to serve three sites that want different groups all the time.
-fn epochs(undone: Erratum) -> usize {
+/// How many epochs it takes to serve three sites that keep requesting different groups.
+fn epochs(undone: Mutation) -> usize {
     let lease = Some(std::time::Duration::from_nanos(60 * T));
-    let claims = Claims::parse::<Unrepaired>("a; b; c").unwrap();
+    let claims = Claims::parse::<Mutant>("a; b; c").unwrap();
     let options = (Options { lease, ..Options::default() }, undone);
     let three = build(Kind::Majority, 3).unwrap();
     let plan = Plan {
         requests: vec![300; 3],
         inside: Span::Fixed(0),
-        ..Plan::calm::<Unrepaired>(three, options, claims)
+        ..Plan::calm::<Mutant>(three, options, claims)
     };
     let mut seen = Epochs::default();
     let outcome = run(&plan, 1, &mut seen);
@@ -158,7 +157,7 @@ fn epochs(undone: Erratum) -> usize {
     seen.0.len()
 }
 
-/// The epochs in which somebody was let in.
+/// The epochs of all grants.
 #[derive(Default)]
 struct Epochs(BTreeSet<u64>);
 
@@ -170,10 +169,9 @@ impl TimedObserver for Epochs {
     }
 }
 
-/// A holder that hears of a request only by an attempt to replace its token hands it over, and
-/// the one who tried takes it.
+/// O6: a holder passes its token to a site that tries to replace it, and that site accepts it.
 #[test]
 fn a_live_token_is_not_refused() {
     assert_eq!(repaired().lose_a_request(), 0);
-    assert!(without(Erratum::OwnFloor).lose_a_request() > 0);
+    assert!(without(Mutation::OwnFloor).lose_a_request() > 0);
 }

@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorate_quorum::SiteId;
 use quorate_session::client::{ClientId, ClientMessage, SiteReply};
 use quorate_session::session::{
-    At, Effect, Incarnation, Packet, RelativeDeadline, ServerEnd, Terms,
+    Context, Effect, Incarnation, Packet, RelativeDeadline, ServerEnd, Terms,
 };
 use quorate_session::{AskId, CallId, SessionNo, Tick};
 
 use super::replies::{Replies, Reply};
 use crate::site::{GrantState, Site};
 
-/// The session layer names its peers by site; here the map does, and the name says nothing.
-fn nobody() -> SiteId {
+type Effects = Vec<Effect<ClientMessage>>;
+
+/// The session layer names its peers by site. Clients are named by the map, and this is unused.
+fn no_site() -> SiteId {
     SiteId::new(0)
 }
 
@@ -27,12 +29,13 @@ pub(super) struct Clients {
     due: BTreeSet<(Tick, ClientId)>,
     calls: BTreeMap<CallId, Owner>,
     asks: BTreeMap<AskId, Asked>,
-    /// The clients that have not been told everything.
+    /// The clients that have replies to be sent.
     behind: BTreeSet<ClientId>,
-    made: u64,
+    /// The number of the latest call or question.
+    last_number: u64,
 }
 
-/// Whose call it is, and whether it is inside.
+/// The client of a call, its number there, and whether it is inside.
 #[derive(Clone, Copy, Debug)]
 struct Owner {
     client: ClientId,
@@ -40,7 +43,7 @@ struct Owner {
     inside: bool,
 }
 
-/// A question of a client, and how many sites have not answered it.
+/// A question of a client, and how many answers are missing.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     client: ClientId,
@@ -68,7 +71,7 @@ impl Clients {
             calls: BTreeMap::new(),
             asks: BTreeMap::new(),
             behind: BTreeSet::new(),
-            made: 0,
+            last_number: 0,
         }
     }
 
@@ -82,19 +85,19 @@ impl Clients {
         (*when <= self.now).then_some(*client)
     }
 
-    /// Lets the session of `id` handle something.
+    /// Runs `action` on the session of a client.
     pub(super) fn drive(
         &mut self,
         id: ClientId,
-        deed: impl FnOnce(&mut ServerEnd<ClientMessage>, At<'_>, &mut Vec<Effect<ClientMessage>>),
-    ) -> Vec<Effect<ClientMessage>> {
+        action: impl FnOnce(&mut ServerEnd<ClientMessage>, Context<'_>, &mut Effects),
+    ) -> Effects {
         let client = self.known.entry(id).or_insert_with(|| Client {
-            end: ServerEnd::new(nobody()),
+            end: ServerEnd::new(no_site()),
             calls: BTreeMap::new(),
             inside: 0,
             replies: Replies::default(),
         });
-        let at = At {
+        let at = Context {
             now: self.now,
             terms: &self.terms,
             incarnation: self.incarnation,
@@ -102,7 +105,7 @@ impl Clients {
         };
         let before = client.end.deadline();
         let mut out = Vec::new();
-        deed(&mut client.end, at, &mut out);
+        action(&mut client.end, at, &mut out);
         let after = client.end.deadline();
         if before != after {
             self.due.extend(after.map(|when| (when, id)));
@@ -116,7 +119,7 @@ impl Clients {
         out
     }
 
-    /// Hands a packet to the session of its client.
+    /// Passes a packet to the session of its client.
     pub(super) fn on_packet(
         &mut self,
         id: ClientId,
@@ -124,10 +127,10 @@ impl Clients {
     ) -> Vec<Effect<ClientMessage>> {
         self.drive(id, |end, at, out| match packet {
             Packet::Hello(hello) => end.on_hello(at, hello, out),
-            Packet::Renew(number, k, received) => end.on_renew(at, (number, k, received), out),
+            Packet::Renew(number, k, received) => end.on_renew(at, number, k, received, out),
             Packet::Up(number, frame) => end.on_frame(number, frame, out),
-            Packet::UpTo(number, received) => end.on_received(number, received, out),
-            _ => out.push(Effect::Note(nobody(), "ignored: a site's word from a client")),
+            Packet::UpAck(number, received) => end.on_ack(number, received, out),
+            _ => out.push(Effect::Note(no_site(), "ignored: a packet of a site from a client")),
         })
     }
 
@@ -136,21 +139,21 @@ impl Clients {
         Some(self.known.get(&id)?.end.view()?.number)
     }
 
-    /// Changes what a client is going to be told.
-    pub(super) fn tell(&mut self, id: ClientId, change: impl FnOnce(&mut Replies)) {
+    /// Changes the replies that wait for a client.
+    pub(super) fn update_replies(&mut self, id: ClientId, change: impl FnOnce(&mut Replies)) {
         if let Some(client) = self.known.get_mut(&id) {
             change(&mut client.replies);
             self.behind.insert(id);
         }
     }
 
-    /// Tells a client what a site said to a question, if it still reads.
-    pub(super) fn tell_answer(&mut self, id: ClientId, reply: SiteReply) {
+    /// Queues the answer of a site, unless too many wait.
+    pub(super) fn queue_answer(&mut self, id: ClientId, reply: SiteReply) {
         let calls = self.known.get(&id).map_or(0, |client| client.calls.len());
-        self.tell(id, |replies| replies.push_answer(reply, calls));
+        self.update_replies(id, |replies| replies.push_answer(reply, calls));
     }
 
-    /// Sends a client that is behind what its stream has room for; `None` if there is none left.
+    /// Sends a client as many replies as its stream has room for; `None` if no client is behind.
     pub(super) fn catch_up(
         &mut self,
         site: &Site,
@@ -161,25 +164,25 @@ impl Clients {
             && client.end.has_room(&self.terms)
             && let Some(next) = client.replies.next(site, &self.terms)
         {
-            if let Some(reply) = self.put(id, next, site) {
+            if let Some(reply) = self.site_reply(id, next, site) {
                 let message = ClientMessage::Reply(reply);
                 let bytes = message.bytes();
-                let client = self.known.get_mut(&id).expect("it was looked at");
+                let client = self.known.get_mut(&id).expect("it was found above");
                 client.end.send(message, bytes, &mut out);
             }
         }
         Some((id, out))
     }
 
-    /// A reply with its deadline; `None` if what it speaks of is over.
-    fn put(&self, id: ClientId, next: Reply, site: &Site) -> Option<SiteReply> {
+    /// A reply with its deadline; `None` if its call is over.
+    fn site_reply(&self, id: ClientId, next: Reply, site: &Site) -> Option<SiteReply> {
         let end = &self.known.get(&id)?.end;
-        let down = |until: Tick| -> Option<RelativeDeadline> { end.hand_down(until) };
+        let down = |until: Tick| -> Option<RelativeDeadline> { end.relative_deadline(until) };
         let number = |call: CallId| self.calls.get(&call).map(|owner| owner.number);
         Some(match next {
             Reply::Plain(reply) => reply,
-            Reply::Granted(call, fence, got) => {
-                SiteReply::Granted(number(call)?, fence, got, down(site.valid_until(call)?)?)
+            Reply::Granted(call, fence, granted) => {
+                SiteReply::Granted(number(call)?, fence, granted, down(site.valid_until(call)?)?)
             }
             Reply::State(call, GrantState::Common) => SiteReply::Restored(number(call)?),
             Reply::State(call, GrantState::Degraded(until)) => {
@@ -188,32 +191,32 @@ impl Clients {
             Reply::State(call, GrantState::Broken(until, reason)) => {
                 SiteReply::Broken(number(call)?, down(until)?, reason)
             }
-            Reply::Common => SiteReply::CommonDeadline(down(site.horizon())?),
+            Reply::Common => SiteReply::CommonDeadline(down(site.common_deadline())?),
         })
     }
 
-    /// A number for a new call of a client; `None` if the client uses its own number twice.
-    pub(super) fn enrol(&mut self, id: ClientId, number: u64) -> Option<CallId> {
+    /// Numbers a new call of a client; `None` if the client has a call of this number.
+    pub(super) fn add_call(&mut self, id: ClientId, number: u64) -> Option<CallId> {
         let client = self.known.get_mut(&id)?;
         if client.calls.contains_key(&number) {
             return None;
         }
-        self.made += 1;
-        let call = CallId(self.made);
+        self.last_number += 1;
+        let call = CallId(self.last_number);
         client.calls.insert(number, call);
         self.calls.insert(call, Owner { client: id, number, inside: false });
         Some(call)
     }
 
-    /// A number for a new question of a client.
+    /// Numbers a new question of a client.
     pub(super) fn ask(&mut self, id: ClientId, number: u64) -> AskId {
-        self.made += 1;
-        let ask = AskId(self.made);
+        self.last_number += 1;
+        let ask = AskId(self.last_number);
         self.asks.insert(ask, Asked { client: id, number, left: usize::MAX });
         ask
     }
 
-    /// Whose question it is, which so many sites will answer.
+    /// The client of a question that this many sites will answer, and its number there.
     pub(super) fn await_answers(&mut self, ask: AskId, sites: usize) -> Option<(ClientId, u64)> {
         let Asked { client, number, .. } = self.asks.remove(&ask)?;
         if sites > 0 {
@@ -222,7 +225,7 @@ impl Clients {
         Some((client, number))
     }
 
-    /// Whose question a site has answered.
+    /// Counts an answer; the client of the question, and its number there.
     pub(super) fn take_answer(&mut self, ask: AskId) -> Option<(ClientId, u64)> {
         let asked = self.asks.get_mut(&ask)?;
         asked.left = asked.left.saturating_sub(1);
@@ -233,12 +236,12 @@ impl Clients {
         Some((client, number))
     }
 
-    /// The call that a client means.
+    /// The call that a client knows by this number.
     pub(super) fn call(&self, id: ClientId, number: u64) -> Option<CallId> {
         self.known.get(&id)?.calls.get(&number).copied()
     }
 
-    /// Whose call it is.
+    /// The client of a call, and its number there.
     pub(super) fn owner(&self, call: CallId) -> Option<(ClientId, u64)> {
         self.calls.get(&call).map(|owner| (owner.client, owner.number))
     }
@@ -254,7 +257,7 @@ impl Clients {
     }
 
     /// A call is over.
-    pub(super) fn dismiss(&mut self, call: CallId) {
+    pub(super) fn remove_call(&mut self, call: CallId) {
         if let Some(Owner { client, number, inside }) = self.calls.remove(&call)
             && let Some(client) = self.known.get_mut(&client)
         {
@@ -275,7 +278,7 @@ impl Clients {
         self.known.get(&id).is_some_and(|client| client.inside > 0)
     }
 
-    /// The calls of a client whose session is over; it is forgotten.
+    /// Removes the calls of a client whose session is over.
     pub(super) fn close(&mut self, id: ClientId) -> Vec<CallId> {
         let Some(client) = self.known.get_mut(&id) else { return Vec::new() };
         let calls: Vec<CallId> = std::mem::take(&mut client.calls).into_values().collect();
@@ -288,7 +291,7 @@ impl Clients {
         calls
     }
 
-    /// Forgets a client without a session, whose connection is gone.
+    /// Forgets a client that has no session.
     pub(super) fn forget(&mut self, id: ClientId) {
         if self.session(id).is_none() {
             self.known.remove(&id);

@@ -1,10 +1,10 @@
-//! A site's end of its clients: each process has a session here, with a lease of its own.
+//! The clients of a site: each client process has a session here, with a lease of its own.
 //!
-//! A process that dies frees its locks when its lease is over at the site, and not before: by then
-//! its own deadline has passed. What it may believe travels as deadlines that count from a renewal
-//! of its own. [`SiteWithClients`] is what a server drives; the other end is
-//! [`ClientMachine`](quorate_session::client::ClientMachine), for callers in the site's own process
-//! too.
+//! If a process dies, its locks are released when its lease is over at the site, and not before: by
+//! then the client's own deadline has passed. Deadlines are sent to a client relative to its own
+//! renewals. A server drives [`SiteWithClients`]; the other end is
+//! [`ClientMachine`](quorate_session::client::ClientMachine), also for callers in the process of
+//! the site.
 
 mod clients;
 mod replies;

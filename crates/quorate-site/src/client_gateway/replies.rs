@@ -1,21 +1,21 @@
-//! What a client has not been told yet. It is bounded by the client's calls, however slowly the
-//! client reads: of a deadline that moves only the newest value is kept.
+//! Replies that wait to be sent to a client. Their number is bounded by the client's calls, however
+//! slowly it reads: of a deadline that moves, only the newest value is kept.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use quorate_session::client::SiteReply;
 use quorate_session::session::{Rule, Terms};
-use quorate_session::{CallId, Fence, Got};
+use quorate_session::{CallId, Fence, Granted};
 
 use crate::site::{GrantState, Site};
 
-/// What a client has not been told yet.
+/// Replies that wait to be sent to a client.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replies {
     queue: VecDeque<Reply>,
     /// The calls whose grants are in the queue.
-    untold: BTreeSet<CallId>,
-    /// The calls inside that were degraded, restored or broken since the client was told of them.
+    queued: BTreeSet<CallId>,
+    /// The calls inside that were degraded, restored or broken since the last reply about them.
     changed: BTreeSet<CallId>,
     /// The calls that the client knows to be degraded.
     degraded: BTreeSet<CallId>,
@@ -27,8 +27,8 @@ pub(super) struct Replies {
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
     /// The call is inside.
-    Granted(CallId, Fence, Got),
-    /// How the end of a grant is told from now on.
+    Granted(CallId, Fence, Granted),
+    /// The state of a grant has changed.
     State(CallId, GrantState),
     /// The common deadline.
     Common,
@@ -36,13 +36,13 @@ pub(super) enum Reply {
     Plain(SiteReply),
 }
 
-/// How many answers are kept for a client that does not read. Questions may go unanswered.
+/// How many answers are kept for a client that does not read. Further ones are dropped.
 const ANSWERS_MAX: usize = 4096;
 
 impl Replies {
     pub(super) fn push(&mut self, reply: Reply) {
         if let Reply::Granted(call, ..) = reply {
-            self.untold.insert(call);
+            self.queued.insert(call);
         }
         self.queue.push_back(reply);
     }
@@ -54,10 +54,10 @@ impl Replies {
         }
     }
 
-    /// A grant was degraded, restored or broken. One that the client does not know of yet is looked
-    /// at when it is told of.
+    /// A grant was degraded, restored or broken. A grant that is still in the queue is looked at
+    /// after it is sent.
     pub(super) fn note_change(&mut self, call: CallId) {
-        if !self.untold.contains(&call) {
+        if !self.queued.contains(&call) {
             self.changed.insert(call);
         }
     }
@@ -68,7 +68,7 @@ impl Replies {
 
     /// The call is over.
     pub(super) fn forget(&mut self, call: CallId) {
-        self.untold.remove(&call);
+        self.queued.remove(&call);
         self.changed.remove(&call);
         self.degraded.remove(&call);
     }
@@ -77,9 +77,9 @@ impl Replies {
         self.queue.is_empty() && self.changed.is_empty() && !self.common
     }
 
-    /// What is to be said next. Changes of single grants come before the common deadline: it must
-    /// not be taken to count for a grant that has been degraded. The queue comes last: it may be
-    /// long, and grants that the client knows of must not end meanwhile.
+    /// The reply to send next. Changes of single grants come before the common deadline, which must
+    /// not be applied to a grant that has been degraded. The queue comes last: it may be long, and
+    /// known grants must not end meanwhile.
     pub(super) fn next(&mut self, site: &Site, terms: &Terms) -> Option<Reply> {
         if !terms.keep(Rule::ChangesBeforeCommon) && std::mem::take(&mut self.common) {
             return Some(Reply::Common);
@@ -89,7 +89,7 @@ impl Replies {
             .or_else(|| self.next_in_queue())
     }
 
-    /// The next grant whose end is told in another way than the client knows.
+    /// The next grant whose state is not what the client knows.
     fn next_change(&mut self, site: &Site) -> Option<Reply> {
         while let Some(call) = self.changed.pop_first() {
             let Some(state) = site.grant_state(call) else { continue };
@@ -98,7 +98,7 @@ impl Replies {
                 GrantState::Degraded(_) => !self.degraded.insert(call),
                 GrantState::Broken(..) => false,
             };
-            // A restored grant is good for longer only by the next common deadline.
+            // A restored grant is extended only by the next common deadline.
             self.common |= state == GrantState::Common && was_degraded;
             if state != GrantState::Common || was_degraded {
                 return Some(Reply::State(call, state));
@@ -110,7 +110,7 @@ impl Replies {
     fn next_in_queue(&mut self) -> Option<Reply> {
         let reply = self.queue.pop_front()?;
         if let Reply::Granted(call, ..) = reply {
-            self.untold.remove(&call);
+            self.queued.remove(&call);
             self.changed.insert(call);
         }
         Some(reply)

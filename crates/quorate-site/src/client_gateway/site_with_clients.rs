@@ -18,16 +18,16 @@ pub enum GatewayInput {
     Site(Input),
     /// The connection of a client is gone.
     Down(ClientId),
-    /// A client says this. What it says first on a connection is a Hello.
+    /// A packet from a client. The first on a connection is a Hello.
     Client(ClientId, Packet<ClientMessage>),
 }
 
 /// Everything a site with its clients can ask of its driver, to be carried out in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum GatewayEffect {
-    /// What the site asks for. It is nothing for callers: these are all clients.
+    /// An effect of the site. None of them is for callers, because all callers are clients'.
     Site(Effect),
-    /// Say this to the client, on the connection that is up; if it has just gone, to nobody.
+    /// Send this to the client on the present connection. If that has just gone, drop it.
     Client(ClientId, Packet<ClientMessage>),
 }
 
@@ -41,14 +41,14 @@ pub struct SiteWithClients {
 }
 
 impl SiteWithClients {
-    /// Starts a site with what was on its disk; the effects come first of all.
+    /// Starts a site with the contents of its disk. Carry the effects out before anything else.
     pub fn start(now: Tick, config: Config, past: impl Into<Past>) -> (Self, Vec<GatewayEffect>) {
         let terms = config.terms;
         let (site, effects) = Site::start(now, config, past);
         let clients = Clients::new(terms, site.sessions().incarnation());
         let mut all = Self { site, clients, out: Vec::new(), wake: None };
         all.route(effects);
-        all.ask_to_be_woken();
+        all.schedule_wake();
         let out = std::mem::take(&mut all.out);
         (all, out)
     }
@@ -58,7 +58,7 @@ impl SiteWithClients {
         self.clients.now = now;
         while let Some(id) = self.clients.next_due() {
             let effects = self.clients.drive(id, ServerEnd::on_deadline);
-            self.carry_out(id, effects);
+            self.apply_session_effects(id, effects);
             self.clients.forget(id);
         }
         match input {
@@ -70,9 +70,9 @@ impl SiteWithClients {
             GatewayInput::Client(id, packet) => self.on_packet(id, packet),
         }
         while let Some((id, effects)) = self.clients.catch_up(&self.site) {
-            self.carry_out(id, effects);
+            self.apply_session_effects(id, effects);
         }
-        self.ask_to_be_woken();
+        self.schedule_wake();
         std::mem::take(&mut self.out)
     }
 
@@ -94,15 +94,18 @@ impl SiteWithClients {
     fn on_packet(&mut self, id: ClientId, packet: Packet<ClientMessage>) {
         let renews = matches!(packet, Packet::Renew(..));
         let effects = self.clients.on_packet(id, packet);
-        self.carry_out(id, effects);
+        self.apply_session_effects(id, effects);
         if renews && self.clients.holds(id) {
-            // The same deadline, counted from a younger renewal, lasts longer at the client.
-            self.clients.tell(id, Replies::note_common);
+            // The same deadline, counted from a newer renewal, lasts longer at the client.
+            self.clients.update_replies(id, Replies::note_common);
         }
     }
 
-    /// Does what the session of a client asks for.
-    fn carry_out(&mut self, id: ClientId, effects: Vec<session::Effect<ClientMessage>>) {
+    fn apply_session_effects(
+        &mut self,
+        id: ClientId,
+        effects: Vec<session::Effect<ClientMessage>>,
+    ) {
         for effect in effects {
             match effect {
                 session::Effect::Packet(_, packet) => {
@@ -111,7 +114,7 @@ impl SiteWithClients {
                 session::Effect::Deliver(.., ClientMessage::Request(request)) => {
                     self.on_request(id, request);
                 }
-                session::Effect::Tell(Event::Closed(_)) => {
+                session::Effect::Notify(Event::Closed(_)) => {
                     for call in self.clients.close(id) {
                         self.drive_site(Input::Leave(call));
                     }
@@ -126,47 +129,48 @@ impl SiteWithClients {
             ClientRequest::Claim(number, request) => self.claim(id, number, request),
             ClientRequest::Leave(number) => {
                 if let Some(call) = self.clients.call(id, number) {
-                    self.clients.dismiss(call);
+                    self.clients.remove_call(call);
                     self.drive_site(Input::Leave(call));
                 }
-                self.clients.tell(id, |replies| replies.push(SiteReply::Left(number).into()));
+                self.clients
+                    .update_replies(id, |replies| replies.push(SiteReply::Left(number).into()));
             }
             ClientRequest::Ask(number, question) => {
                 let ask = self.clients.ask(id, number);
                 self.drive_site(Input::Ask(ask, question));
             }
-            ClientRequest::Break(wish) => self.drive_site(Input::Break(wish)),
+            ClientRequest::Break(order) => self.drive_site(Input::Break(order)),
         }
     }
 
     fn claim(&mut self, id: ClientId, number: u64, request: ClaimRequest) {
-        match self.clients.enrol(id, number) {
+        match self.clients.add_call(id, number) {
             Some(call) => self.drive_site(Input::Claim(call, request)),
             None => {
                 let denied = SiteReply::Denied(number, Denial::Reused);
-                self.clients.tell(id, |replies| replies.push(denied.into()));
+                self.clients.update_replies(id, |replies| replies.push(denied.into()));
             }
         }
     }
 
-    /// Passes on what the site asks for: to a client what is a client's, the rest to the driver.
+    /// Passes the effects of the site on, to clients or to the driver.
     fn route(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Wake(_) => {} // ours counts
-                Effect::Horizon(_) => {
+                Effect::Wake(_) => {} // `schedule_wake` has its own
+                Effect::CommonDeadline(_) => {
                     for id in self.clients.holders() {
-                        self.clients.tell(id, Replies::note_common);
+                        self.clients.update_replies(id, Replies::note_common);
                     }
                 }
                 Effect::Asked(ask, sites) => {
                     if let Some((id, number)) = self.clients.await_answers(ask, sites.len()) {
-                        self.clients.tell_answer(id, SiteReply::Asked(number, sites));
+                        self.clients.queue_answer(id, SiteReply::Asked(number, sites));
                     }
                 }
                 Effect::Answer(ask, site, answer) => {
                     if let Some((id, number)) = self.clients.take_answer(ask) {
-                        self.clients.tell_answer(id, SiteReply::Answer(number, site, answer));
+                        self.clients.queue_answer(id, SiteReply::Answer(number, site, answer));
                     }
                 }
                 effect => self.route_to_caller(effect),
@@ -180,27 +184,27 @@ impl SiteWithClients {
         match effect {
             Effect::Grant(_, grant) => {
                 self.clients.enter(call);
-                let granted = Reply::Granted(call, grant.fence, grant.got);
-                self.clients.tell(id, |replies| replies.push(granted));
+                let granted = Reply::Granted(call, grant.fence, grant.granted);
+                self.clients.update_replies(id, |replies| replies.push(granted));
             }
-            Effect::Waning(..) | Effect::Steady(_) | Effect::Broken(..) => {
-                self.clients.tell(id, |replies| replies.note_change(call));
+            Effect::Degraded(..) | Effect::Restored(_) | Effect::Broken(..) => {
+                self.clients.update_replies(id, |replies| replies.note_change(call));
             }
             Effect::Lost(_, loss) => self.end(call, SiteReply::Lost(number, loss)),
             Effect::Denied(_, denial) => self.end(call, SiteReply::Denied(number, denial)),
-            _ => unreachable!("only these speak of a call"),
+            _ => unreachable!("only these are about a call"),
         }
     }
 
-    /// Tells a client that a call is over.
+    /// Ends a call with a last reply.
     fn end(&mut self, call: CallId, reply: SiteReply) {
         if let Some((id, _)) = self.clients.owner(call) {
-            self.clients.dismiss(call);
-            self.clients.tell(id, |replies| replies.push(reply.into()));
+            self.clients.remove_call(call);
+            self.clients.update_replies(id, |replies| replies.push(reply.into()));
         }
     }
 
-    fn ask_to_be_woken(&mut self) {
+    fn schedule_wake(&mut self) {
         let deadline = self.deadline();
         if deadline != self.wake {
             self.wake = deadline;
@@ -210,12 +214,12 @@ impl SiteWithClients {
 }
 
 impl Effect {
-    /// The call it speaks of.
+    /// The call it is about.
     fn call(&self) -> Option<CallId> {
         match self {
             Effect::Grant(call, _)
-            | Effect::Waning(call, _)
-            | Effect::Steady(call)
+            | Effect::Degraded(call, _)
+            | Effect::Restored(call)
             | Effect::Broken(call, ..)
             | Effect::Lost(call, _)
             | Effect::Denied(call, _) => Some(*call),

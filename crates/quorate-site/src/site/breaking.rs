@@ -1,71 +1,73 @@
 //! Ending a grant that its holder does not release.
 //!
-//! The wish travels through the arbiters that lent to the holder to the holder's site, which
-//! stops extending the grant and gives it back when it is over: no arbiter takes a permission
-//! back from somebody inside. So breaking cannot make two valid holders, and takes up to a lease.
+//! The request goes to the arbiters that lent to the holder, and from them to the holder's site.
+//! That site stops extending the grant, and releases the lock when the grant is over. No arbiter
+//! takes a permission back from a holder. So breaking never makes two valid holders, and takes up
+//! to a lease.
 
 use std::sync::Arc;
 
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 use quorate_session::session::Half;
-use quorate_session::{Break, CallId};
+use quorate_session::{BreakRequest, CallId};
 
 use super::Site;
 use super::call::Place;
-use super::desk::Desk;
+use super::site_core::SiteCore;
 use crate::effect::{Audit, Effect};
-use crate::said::Said;
+use crate::site_message::SiteMessage;
 
-impl Desk {
-    /// Passes the wish on to all sites.
-    pub(super) fn ask_to_break(&mut self, wish: &Break) {
-        self.out.push(Effect::Audit(Audit::Asked(wish.clone())));
+impl SiteCore {
+    /// Sends the request to all sites.
+    pub(super) fn ask_to_break(&mut self, order: &BreakRequest) {
+        self.out.push(Effect::Audit(Audit::Asked(order.clone())));
         let me = self.me();
         for site in SiteId::all(self.config.quorums.n()) {
             if self.shared.session_at(site).is_some() {
-                self.say(site, Half::Arbiter, Said::Break(wish.clone(), me));
+                self.send(site, Half::Arbiter, SiteMessage::Break(order.clone(), me));
             }
         }
     }
 
-    /// Stops extending a grant: the caller must leave by then.
+    /// Stops extending a grant: the caller must leave by `until`.
     pub(super) fn stop(&mut self, id: CallId, until: Tick, reason: Arc<str>) {
         let Some(Place::Inside(fence)) = self.calls.get(&id).map(|call| call.place.clone()) else {
-            return; // it was told before
+            return; // it has been told before
         };
-        self.place(id, Place::Broken(fence, until, reason.clone()));
-        self.waning.remove(&id);
+        self.set_place(id, Place::Broken(fence, until, reason.clone()));
+        self.degraded.remove(&id);
         self.out.push(Effect::Broken(id, until, reason));
     }
 
-    pub(super) fn hear_of_stop(&mut self, wish: Break, from: SiteId) {
-        self.out.push(Effect::Audit(Audit::Heard(wish, from)));
+    pub(super) fn on_stopping(&mut self, order: BreakRequest, from: SiteId) {
+        self.out.push(Effect::Audit(Audit::Acknowledged(order, from)));
     }
 }
 
 impl Site {
-    /// Tells the sites to which our permission is lent.
-    pub(super) fn on_break(&mut self, wish: &Break, origin: SiteId) {
-        let Some(resource) = self.table.get(&wish.name) else { return };
-        for ticket in resource.engine.part().view().lent {
-            self.desk.say(ticket.site, Half::Requester, Said::Stop(wish.clone(), origin));
+    /// Passes the request on to the sites to which our permission is lent.
+    pub(super) fn on_break(&mut self, order: &BreakRequest, origin: SiteId) {
+        let Some(lock) = self.table.get(&order.name) else { return };
+        for ticket in lock.view().lent {
+            self.core.send(ticket.site, Half::Requester, SiteMessage::Stop(order.clone(), origin));
         }
     }
 
-    /// Stops extending the grants that are meant, once. Those of a group session have one fence.
-    pub(super) fn on_stop(&mut self, wish: &Break, origin: SiteId) {
-        let Some(resource) = self.table.get(&wish.name) else { return };
-        let place = |id: &CallId| &self.desk.calls[id].place;
-        let meant = |id: &CallId| matches!(place(id), Place::Inside(fence) if *fence == wish.fence);
-        let meant: Vec<CallId> = resource.engine.part().line().into_iter().filter(meant).collect();
+    /// Stops extending the grants with this fence, once. All grants of an occupancy have one.
+    pub(super) fn on_stop(&mut self, order: &BreakRequest, origin: SiteId) {
+        let Some(lock) = self.table.get(&order.name) else { return };
+        let place = |id: &CallId| &self.core.calls[id].place;
+        let meant =
+            |id: &CallId| matches!(place(id), Place::Inside(fence) if *fence == order.fence);
+        let meant: Vec<CallId> = lock.callers().into_iter().filter(meant).collect();
         for id in meant {
-            let until = self.valid_until(id).expect("who is inside is valid");
-            self.desk.out.push(Effect::Audit(Audit::Ending(wish.clone(), id, until)));
-            self.desk.stop(id, until, wish.reason.clone());
-            self.desk.say(origin, Half::Arbiter, Said::Stopping(wish.clone()));
-            let resource = self.table.get_mut(&wish.name).expect("it was looked at");
-            resource.engine.part_mut().shut();
+            let until = self.valid_until(id).expect("a caller inside is valid");
+            self.core.out.push(Effect::Audit(Audit::Ending(order.clone(), id, until)));
+            self.core.stop(id, until, order.reason.clone());
+            self.core.send(origin, Half::Arbiter, SiteMessage::Stopping(order.clone()));
+            let lock = self.table.get_mut(&order.name).expect("it was found above");
+            lock.stop_joining();
         }
     }
 }

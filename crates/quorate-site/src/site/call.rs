@@ -1,31 +1,31 @@
-//! What a site remembers of each caller.
+//! What a site knows of each call.
 
 use std::sync::Arc;
 
 use quorate_protocol::{Fence, Tick};
-use quorate_session::{Card, Got, Name, Want};
+use quorate_session::{Claimant, Granted, LockSpec, Name};
 
 /// A call that is not over.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) name: Name,
-    pub(super) want: Want,
-    pub(super) card: Card,
-    /// Since when it has waited, or has been inside.
+    pub(super) spec: LockSpec,
+    pub(super) claimant: Claimant,
+    /// When it began to wait, or entered.
     pub(super) since: Tick,
     pub(super) place: Place,
-    /// What it has besides its fence, if it is inside.
-    pub(super) got: Option<Got>,
+    /// What it was granted besides its fence, if it is inside.
+    pub(super) granted: Option<Granted>,
 }
 
-/// Where a call is.
+/// The state of a call.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// It waits, until then at the latest.
+    /// It waits, with this deadline.
     Waiting(Option<Tick>),
     /// It is inside, with this fence.
     Inside(Fence),
-    /// It is inside and must leave by then, for this reason.
+    /// It is inside, was broken for this reason, and must leave by then.
     Broken(Fence, Tick, Arc<str>),
 }
 
@@ -37,7 +37,7 @@ impl Call {
         }
     }
 
-    /// When the site must do something about it.
+    /// When the site must act on it.
     pub(super) fn due(&self) -> Option<Tick> {
         match self.place {
             Place::Waiting(deadline) => deadline,

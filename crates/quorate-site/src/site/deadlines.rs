@@ -1,59 +1,54 @@
-//! Deadlines that travel in messages of a protocol.
+//! Deadlines in messages of a protocol.
 //!
-//! A protocol that keeps leases of its own says until when, by its own clock. That means nothing to
-//! another site: it travels as (k, x) like a word, and is a reading of the receiver's clock when it
-//! arrives. What cannot be told so, or comes too late, is like a message that was lost.
+//! A protocol with leases of its own puts deadlines into its messages, as readings of its own
+//! clock. Between sites such a deadline travels as a [`RelativeDeadline`], and arrives as a reading
+//! of the receiver's clock. A message whose deadline cannot be converted, or is over, is dropped.
+//!
+//! [`RelativeDeadline`]: quorate_session::session::RelativeDeadline
 
 use std::time::Duration;
 
-use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
-use quorate_session::Name;
 use quorate_session::session::Rule;
 
-use super::Resource;
-use super::desk::Desk;
-use crate::registry::Speech;
-use crate::said::{Said, Until};
+use super::site_core::SiteCore;
+use crate::site_message::{Addressed, SiteMessage, Until};
 
-/// As good as never: how long somebody stays who is not told when to stop.
+/// As good as never: the deadline if [`Rule::DelegationExpires`] is not kept.
 const LONG: Duration = Duration::from_hours(1);
 
-impl Desk {
-    /// A protocol's message that carries a deadline, as another site can read it; `None` if that
-    /// site could not.
-    pub(super) fn put_timed(
-        &self,
-        to: SiteId,
-        name: &Name,
-        resource: &Resource,
-        mut speech: Speech,
-    ) -> Option<Said> {
-        let until = speech.deadline_mut()?.take()?;
+impl SiteCore {
+    /// A message with a deadline, for another site; `None` if that site could not read it.
+    pub(super) fn write_timed(&self, to: SiteId, mut addressed: Addressed) -> Option<SiteMessage> {
+        let until = addressed.message.as_message_mut().deadline_mut()?.take()?;
         let session = self.sessions.of(to)?.number;
-        let until = Until { session, down: self.sessions.hand_down(to, until)? };
-        Some(Said::Timed(name.clone(), resource.kind.clone(), speech, until))
+        let until = Until { session, until: self.sessions.relative_deadline(to, until)? };
+        Some(SiteMessage::Timed(addressed, until))
     }
 
-    /// A message with its deadline by our clock; `None` if it is over or cannot be told.
+    /// A message with its deadline by our clock; `None` if it is over or cannot be read.
     ///
-    /// None is farther away than our own lease: after a restart we keep quiet for only so long.
+    /// No deadline is later than one lease from now, because the quarantine after a restart of ours
+    /// is no longer.
     pub(super) fn read_timed(
         &self,
         from: SiteId,
-        mut speech: Speech,
+        mut addressed: Addressed,
         until: Until,
-    ) -> Option<Speech> {
-        let Until { session, down } = until;
+    ) -> Option<Addressed> {
+        let Until { session, until } = until;
         self.sessions.at(from).filter(|there| there.number == session)?;
         let terms = &self.config.terms;
         let farthest = self.now + terms.lease.length();
-        let until = match (terms.keep(Rule::WordsEnd), terms.keep(Rule::WordsFromRenewal)) {
-            (true, true) => self.sessions.handed(from, down)?.min(farthest),
-            (true, false) => (self.now + down.after).min(farthest),
+        let until = match (
+            terms.keep(Rule::DelegationExpires),
+            terms.keep(Rule::DelegationCountsFromRenewal),
+        ) {
+            (true, true) => self.sessions.absolute_deadline(from, until)?.min(farthest),
+            (true, false) => (self.now + until.after).min(farthest),
             (false, _) => self.now + LONG,
         };
-        *speech.deadline_mut()? = Some(until).filter(|until: &Tick| *until > self.now);
-        speech.deadline_mut()?.is_some().then_some(speech)
+        *addressed.message.as_message_mut().deadline_mut()? = Some(until);
+        (until > self.now).then_some(addressed)
     }
 }

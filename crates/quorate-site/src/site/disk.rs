@@ -1,17 +1,18 @@
-//! What must be on disk before something is said, and what is written early so that nothing waits.
+//! What must be on disk before a later effect, and what is written ahead so that nothing waits.
 
 use quorate_protocol::Record;
 use quorate_session::Name;
 use quorate_session::session::Durable;
 
-use super::desk::Desk;
+use super::site_core::SiteCore;
 use crate::disk::{CLOCK_BLOCK, CLOCK_MARGIN, Disk};
 use crate::effect::Effect;
 
-impl Desk {
-    /// The first write of a life: all ceilings lie above what the lives before may have used. Its
-    /// callers may go by a lease that no peer was promised; a site that is alone promises nobody.
-    pub(super) fn persist_birth(&mut self) {
+impl SiteCore {
+    /// The first write after a start: all ceilings lie above what earlier lives may have used. It
+    /// includes the site's own lease, because callers may rely on it though no peer was promised
+    /// one: a cluster of one site has no peers.
+    pub(super) fn persist_start(&mut self) {
         let sessions = &mut self.safe.sessions;
         sessions.incarnation = self.sessions.incarnation();
         sessions.lease_max = sessions.lease_max.max(self.config.terms.lease.length());
@@ -25,7 +26,7 @@ impl Desk {
         self.write_safe();
     }
 
-    /// A protocol may not go on without this. Usually it was written long before.
+    /// Writes what a protocol needs on disk. Usually it was written ahead.
     pub(super) fn persist(&mut self, name: &Name, record: Record) {
         match record {
             Record::FenceCeil(ceil) if ceil > self.safe.ceil => {
@@ -33,15 +34,15 @@ impl Desk {
                 self.write_safe();
             }
             Record::FenceCeil(_) => {}
-            Record::Token(durable) => {
-                self.tokens.insert(name.clone(), durable.clone());
-                self.out.push(Effect::Keep(name.clone(), durable));
+            Record::Token(record) => {
+                self.tokens.insert(name.clone(), record.clone());
+                self.out.push(Effect::Keep(name.clone(), record));
             }
         }
     }
 
-    /// Before a ticket above the Lamport ceiling the ceiling is raised.
-    pub(super) fn secure_clock(&mut self) {
+    /// Raises the Lamport ceiling before a ticket above it leaves the site.
+    pub(super) fn raise_clock_ceiling(&mut self) {
         let time = self.shared.clock.time();
         if time > self.safe.clock {
             self.safe.clock = time + CLOCK_BLOCK;
@@ -49,7 +50,7 @@ impl Desk {
         }
     }
 
-    /// Has ceilings written that will be needed soon: a hot lock never waits for the disk.
+    /// Writes ceilings that will be needed soon, so that a busy lock never waits for the disk.
     pub(super) fn save_ahead(&mut self) {
         let mut ahead = self.asked;
         if self.shared.clock.time() + CLOCK_MARGIN > ahead.clock {
@@ -66,13 +67,13 @@ impl Desk {
     }
 
     /// A record is on disk.
-    pub(super) fn saved(&mut self, disk: Disk) {
+    pub(super) fn on_saved(&mut self, disk: Disk) {
         self.safe.clock = self.safe.clock.max(disk.clock);
         self.safe.ceil = self.safe.ceil.max(disk.ceil);
     }
 
-    /// Has the record written before anything else is said. It says no less than one that was
-    /// asked for earlier.
+    /// Writes the record before any later effect. Nothing in it is below a record that was asked
+    /// for earlier.
     fn write_safe(&mut self) {
         let record = Disk {
             sessions: self.safe.sessions,

@@ -1,4 +1,4 @@
-//! Answers for people: what this site knows, and what it asks the others on their behalf.
+//! Questions: what this site knows, and what it asks the others for a client.
 
 use quorate_protocol::{ClaimView, Eta};
 use quorate_quorum::SiteId;
@@ -8,20 +8,21 @@ use quorate_session::{
     SiteReport,
 };
 
-use super::desk::Desk;
-use super::{Resource, Site};
+use super::Site;
+use super::site_core::SiteCore;
 use crate::effect::Effect;
-use crate::said::Said;
+use crate::lock::LockInstance;
+use crate::site_message::SiteMessage;
 
-impl Desk {
-    /// Asks all sites within reach, this one too.
+impl SiteCore {
+    /// Asks all reachable sites, this one included.
     pub(super) fn ask(&mut self, id: AskId, question: &Question) {
         let n = self.config.quorums.n();
-        let within_reach = |site: &SiteId| self.shared.session_at(*site).is_some();
-        let asked: Vec<SiteId> = SiteId::all(n).filter(within_reach).collect();
+        let reachable = |site: &SiteId| self.shared.session_at(*site).is_some();
+        let asked: Vec<SiteId> = SiteId::all(n).filter(reachable).collect();
         self.out.push(Effect::Asked(id, asked.clone()));
         for site in asked {
-            self.say(site, Half::Arbiter, Said::Ask(id, question.clone()));
+            self.send(site, Half::Arbiter, SiteMessage::Ask(id, question.clone()));
         }
     }
 }
@@ -33,68 +34,68 @@ impl Site {
             Question::List(prefix, most) => self.list(prefix, *most as usize),
             Question::Sites => Answer::Site(Box::new(self.report())),
         };
-        self.desk.say(from, Half::Requester, Said::Answer(id, answer));
+        self.core.send(from, Half::Requester, SiteMessage::Answer(id, answer));
     }
 
-    /// The resources that callers of this site use, in the order of their names.
+    /// The locks that callers of this site use, in the order of their names.
     fn list(&self, prefix: &str, most: usize) -> Answer {
-        let ours = |resource: &Resource| !resource.engine.part().line().is_empty();
         let meant = |name: &Name| name.as_str().starts_with(prefix);
-        let listed = self.table.iter().filter(|(name, resource)| meant(name) && ours(resource));
+        let is_listed =
+            |name: &Name, lock: &dyn LockInstance| meant(name) && !lock.callers().is_empty();
+        let listed = self.table.iter().filter(|(name, lock)| is_listed(name, &***lock));
         let mut listed: Vec<_> = listed.collect();
         listed.sort_unstable_by_key(|(name, _)| name.as_str());
         let more = listed.len().saturating_sub(most);
-        let shown = listed.iter().take(most).map(|(name, resource)| self.view(name, resource));
+        let shown = listed.iter().take(most).map(|(name, lock)| self.view(name, &***lock));
         Answer::Listed(shown.collect(), u32::try_from(more).unwrap_or(u32::MAX))
     }
 
     fn report(&self) -> SiteReport {
-        let sessions = &self.desk.sessions;
+        let sessions = &self.core.sessions;
         let peer = |site| {
             let there = sessions.at(site);
             let silent = there.is_some_and(|there| there.silent);
             PeerReport { site, open: there.is_some(), silent, opened: sessions.of(site).is_some() }
         };
-        let peers = SiteId::all(self.desk.config.quorums.n()).filter(|&site| site != self.me());
+        let peers = SiteId::all(self.core.config.quorums.n()).filter(|&site| site != self.me());
         SiteReport {
             incarnation: sessions.incarnation().0,
-            quarantine: between(self.desk.now, sessions.quarantined_until()),
+            quarantine: between(self.core.now, sessions.quarantined_until()),
             resources: self.table.len(),
-            calls: self.desk.calls.len(),
+            calls: self.core.calls.len(),
             peers: peers.map(peer).collect(),
         }
     }
 
     fn eta(&self, Eta { ticket, from, after }: Eta) -> EtaView {
         let end = from.map(|from| from + after);
-        let time = end.map_or(after, |end| between(self.desk.now, end));
+        let time = end.map_or(after, |end| between(self.core.now, end));
         EtaView { ticket, time, from_now: from.is_some() }
     }
 
-    pub(super) fn view(&self, name: &Name, resource: &Resource) -> ResourceView {
-        let part = resource.engine.part();
-        let shown = part.view();
+    pub(super) fn view(&self, name: &Name, lock: &dyn LockInstance) -> ResourceView {
+        let shown = lock.view();
         let call = |id| {
-            let call = &self.desk.calls[&id];
+            let call = &self.core.calls[&id];
             CallView {
                 call: id,
-                card: call.card.clone(),
-                want: call.want.clone(),
-                request: part.request(id, &shown).map(|request| request.ticket),
-                age: between(call.since, self.desk.now),
+                claimant: call.claimant.clone(),
+                spec: call.spec.clone(),
+                request: lock.request(id, &shown).map(|request| request.ticket),
+                age: between(call.since, self.core.now),
                 fence: call.fence(),
-                got: call.got.clone(),
-                left: self.valid_until(id).map(|until| between(self.desk.now, until)),
+                granted: call.granted.clone(),
+                left: self.valid_until(id).map(|until| between(self.core.now, until)),
             }
         };
-        let calls = part.line().into_iter().map(call).collect();
+        let calls = lock.callers().into_iter().map(call).collect();
         let request = |claim: ClaimView| {
             let ClaimView { ticket, inside, missing, .. } = claim;
             RequestView { ticket, inside, missing }
         };
         ResourceView {
             name: name.clone(),
-            kind: resource.kind.clone(),
+            kind: lock.kind(),
             calls,
             requests: shown.claims.into_iter().map(request).collect(),
             lent: shown.lent,

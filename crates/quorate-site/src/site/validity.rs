@@ -1,56 +1,63 @@
-//! Until when callers may believe what.
+//! The deadlines of grants.
 //!
-//! Most grants rest on sites that all answer: one number, the horizon, is good for all of them. A
-//! grant that rests on a silent site is *waning* and is told its own end, until it is repaired; one
-//! that rests on a word always.
+//! Most grants depend on sites that all answer, and one number, the common deadline, holds for all
+//! of them. A grant that depends on a silent site is *degraded*: it has a deadline of its own until
+//! it is repaired. A grant by delegation always has one.
 
 use std::sync::Arc;
 
-use quorate_protocol::{Basis, Tick};
+use quorate_protocol::{Tick, ValidityBasis};
 use quorate_quorum::{SiteId, SiteSet};
 use quorate_session::{CallId, Name};
 
 use super::Site;
 use super::call::Place;
-use super::desk::Desk;
+use super::site_core::SiteCore;
 use crate::effect::Effect;
-use crate::resource::Part;
-use crate::validity::should_push;
+use crate::lock::LockInstance;
+use crate::validity::should_announce;
 
-impl Desk {
-    /// Until when a grant is good; `None` if it is none. It never moves back.
-    pub(super) fn valid_until(&self, id: CallId, part: &dyn Part) -> Option<Tick> {
+impl SiteCore {
+    /// The deadline of a grant; `None` if the call is not inside. It never moves back.
+    pub(super) fn valid_until(&self, id: CallId, lock: &dyn LockInstance) -> Option<Tick> {
         let call = self.calls.get(&id)?;
-        match (part.basis(id), &call.place) {
-            (Basis::Nothing, _) => None,
+        match (lock.validity_basis(id), &call.place) {
+            (ValidityBasis::Nothing, _) => None,
             (_, Place::Broken(_, until, _)) => Some(*until),
-            (Basis::Permissions(sites), _) => {
-                self.vouched_until(&sites, |sites| self.is_enough(id, part, sites))
+            (ValidityBasis::Permissions(sites), _) => {
+                self.quorum_valid_until(&sites, |sites| self.is_quorum_for(id, lock, sites))
             }
-            (basis @ (Basis::Word(..) | Basis::Until(..)), _) => {
-                self.good_until(&call.name, part, &basis)
+            (basis @ (ValidityBasis::Delegation(..) | ValidityBasis::Until(..)), _) => {
+                self.basis_valid_until(&call.name, lock, &basis)
             }
         }
     }
 
-    /// Whether those of the vouchers that answer are enough, and the grant, which is good until
-    /// then, is good for as long as the horizon says that was told last. That one may be later: a
-    /// site that was silent, or had no session with us, did not count for it. A word has an end of
-    /// its own.
-    pub(super) fn is_steady(&self, id: CallId, part: &dyn Part, until: Tick) -> bool {
-        let Basis::Permissions(vouchers) = part.basis(id) else { return false };
-        let answering = vouchers.iter().filter(|&site| !self.shared.is_silent(site)).collect();
-        self.is_enough(id, part, &answering) && until >= self.horizon
+    /// Whether the common deadline holds for a grant that is valid until `until`: the sites that
+    /// lent to it and answer are a quorum, and it lasts as long as the common deadline announced
+    /// last. That may be later than `until`: sites that were silent, or had no session with us, did
+    /// not count for it. A grant by delegation has a deadline of its own.
+    pub(super) fn follows_common_deadline(
+        &self,
+        id: CallId,
+        lock: &dyn LockInstance,
+        until: Tick,
+    ) -> bool {
+        let ValidityBasis::Permissions(lenders) = lock.validity_basis(id) else {
+            return false;
+        };
+        let answering = lenders.iter().filter(|&site| !self.shared.is_silent(site)).collect();
+        self.is_quorum_for(id, lock, &answering) && until >= self.common_deadline
     }
 
     /// Whether these sites contain a quorum for what a call asked for.
-    fn is_enough(&self, id: CallId, part: &dyn Part, sites: &SiteSet) -> bool {
-        let (quorums, hash) = (part.quorums(&self.shared, id), self.calls[&id].name.hash64());
+    fn is_quorum_for(&self, id: CallId, lock: &dyn LockInstance, sites: &SiteSet) -> bool {
+        let (quorums, hash) = (lock.quorums(&self.shared, id), self.calls[&id].name.hash64());
         self.shared.is_quorum_of(quorums, hash, sites)
     }
 
-    /// Until when grants are good that rest on sites that answer.
-    pub(super) fn present_horizon(&self) -> Tick {
+    /// The deadline of grants that depend on sites that answer.
+    pub(super) fn present_common_deadline(&self) -> Tick {
         let own = self.now + self.config.terms.lease.length();
         let peers = SiteId::all(self.config.quorums.n());
         let open = peers.filter_map(|peer| self.sessions.at(peer)).filter(|there| !there.silent);
@@ -58,42 +65,42 @@ impl Desk {
     }
 }
 
-/// How the end of a grant is told.
+/// How a caller learns the deadline of its grant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrantState {
-    /// By the common deadline, with all others.
+    /// The common deadline holds for it.
     Common,
-    /// It depends on a silent site: it is good until then.
+    /// It depends on a silent site or a delegation, and is valid until then.
     Degraded(Tick),
     /// It was broken, for this reason, and ends then.
     Broken(Tick, Arc<str>),
 }
 
 impl Site {
-    /// How the end of the grant of `call` is told; `None` if it is not inside.
+    /// How the caller of `call` learns the deadline of its grant; `None` if it is not inside.
     pub fn grant_state(&self, call: CallId) -> Option<GrantState> {
         let until = self.valid_until(call)?;
-        Some(match &self.desk.calls.get(&call)?.place {
+        Some(match &self.core.calls.get(&call)?.place {
             Place::Broken(_, _, reason) => GrantState::Broken(until, Arc::clone(reason)),
-            _ if self.desk.waning.contains_key(&call) => GrantState::Degraded(until),
+            _ if self.core.degraded.contains_key(&call) => GrantState::Degraded(until),
             _ => GrantState::Common,
         })
     }
 
-    /// Tells callers what has become of their validity.
-    pub(super) fn review(&mut self) {
-        let moved = std::mem::take(&mut self.desk.moved);
-        let answered = std::mem::take(&mut self.desk.answered);
-        if std::mem::take(&mut self.desk.shaken) {
-            let calls = self.desk.calls.iter();
+    /// Announces deadlines that have moved.
+    pub(super) fn review_validity(&mut self) {
+        let leases_renewed = std::mem::take(&mut self.core.leases_renewed);
+        let answered = std::mem::take(&mut self.core.answered);
+        if std::mem::take(&mut self.core.leases_lost) {
+            let calls = self.core.calls.iter();
             let inside = calls.filter(|(_, call)| matches!(call.place, Place::Inside(_)));
             let inside: Vec<CallId> = inside.map(|(id, _)| *id).collect();
             for call in inside {
                 self.review_call(call);
             }
-        } else if moved && !self.desk.waning.is_empty() {
-            let waning: Vec<CallId> = self.desk.waning.keys().copied().collect();
-            for call in waning {
+        } else if leases_renewed && !self.core.degraded.is_empty() {
+            let degraded: Vec<CallId> = self.core.degraded.keys().copied().collect();
+            for call in degraded {
                 self.review_call(call);
             }
         } else {
@@ -101,48 +108,50 @@ impl Site {
                 self.review_answered(name);
             }
         }
-        if moved && !self.desk.calls.is_empty() {
-            self.review_horizon();
+        if leases_renewed && !self.core.calls.is_empty() {
+            self.review_common_deadline();
         }
     }
 
-    /// A message may have brought what a waning grant of this resource lacked. Its caller is told
-    /// at once: it may not be good until the next lease moves.
+    /// A message may have restored a degraded grant of this lock. Its caller is told at once: the
+    /// grant may end before the next lease is renewed.
     fn review_answered(&mut self, name: &Name) {
-        let Some(resource) = self.table.get(name) else { return };
-        let calls = resource.engine.part().line().into_iter();
-        let waning: Vec<CallId> =
-            calls.filter(|call| self.desk.waning.contains_key(call)).collect();
-        for call in waning {
+        let Some(lock) = self.table.get(name) else { return };
+        let calls = lock.callers().into_iter();
+        let degraded: Vec<CallId> =
+            calls.filter(|call| self.core.degraded.contains_key(call)).collect();
+        for call in degraded {
             self.review_call(call);
         }
     }
 
-    fn review_horizon(&mut self) {
-        let horizon = self.desk.present_horizon();
-        if should_push(self.desk.config.terms.lease, self.desk.horizon, horizon) {
-            self.desk.horizon = horizon;
-            self.desk.out.push(Effect::Horizon(horizon));
+    fn review_common_deadline(&mut self) {
+        let common_deadline = self.core.present_common_deadline();
+        if should_announce(self.core.config.terms.lease, self.core.common_deadline, common_deadline)
+        {
+            self.core.common_deadline = common_deadline;
+            self.core.out.push(Effect::CommonDeadline(common_deadline));
         }
     }
 
     fn review_call(&mut self, id: CallId) {
-        let part = self.table[&self.desk.calls[&id].name].engine.part();
-        if part.basis(id) == Basis::Nothing {
+        let lock = &*self.table[&self.core.calls[&id].name];
+        if lock.validity_basis(id) == ValidityBasis::Nothing {
             return;
         }
-        let until = self.desk.valid_until(id, part);
-        let until = until.expect("a grant without a quorum of leases or a word is lost");
-        if self.desk.is_steady(id, part, until) {
-            if self.desk.waning.remove(&id).is_some() {
-                self.desk.out.push(Effect::Steady(id));
+        let until = self.core.valid_until(id, lock);
+        let until = until.expect("a grant without a quorum of leases or a delegation is lost");
+        if self.core.follows_common_deadline(id, lock, until) {
+            if self.core.degraded.remove(&id).is_some() {
+                self.core.out.push(Effect::Restored(id));
             }
             return;
         }
-        let told = self.desk.waning.get(&id).copied();
-        if told.is_none_or(|told| should_push(self.desk.config.terms.lease, told, until)) {
-            self.desk.waning.insert(id, until);
-            self.desk.out.push(Effect::Waning(id, until));
+        let lease = self.core.config.terms.lease;
+        let known = self.core.degraded.get(&id).copied();
+        if known.is_none_or(|known| should_announce(lease, known, until)) {
+            self.core.degraded.insert(id, until);
+            self.core.out.push(Effect::Degraded(id, until));
         }
     }
 }

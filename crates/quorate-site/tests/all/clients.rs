@@ -1,4 +1,4 @@
-//! Client processes: their sessions at a site, and what their callers may believe.
+//! Client processes: their sessions at a site, and the deadlines that their callers know.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use quorate_session::client::{
     CallerLoss, ClientEffect, ClientId, ClientInput, ClientMachine, ClientMessage, ClientRequest,
 };
 use quorate_session::session::{Packet, Terms};
-use quorate_session::{Answer, Card, ClaimRequest, Denial, Loss, Question, Want};
+use quorate_session::{Answer, ClaimRequest, Claimant, Denial, LockSpec, Loss, Question};
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
 use quorate_site::{Config, Disk};
 
@@ -23,7 +23,7 @@ struct Net {
     now: Tick,
     to_site: VecDeque<(usize, Packet<ClientMessage>)>,
     to_client: VecDeque<(usize, Packet<ClientMessage>)>,
-    told: Vec<(usize, ClientEffect)>,
+    effects: Vec<(usize, ClientEffect)>,
     /// Whether the first client does not read, and how much is under way to it.
     deaf: bool,
     unread: usize,
@@ -35,9 +35,9 @@ fn id(which: usize) -> ClientId {
     ClientId(which as u128 + 7)
 }
 
-fn request(hasty: bool) -> ClaimRequest {
-    let (name, card) = ("deploy".parse().expect("a good name"), Card::default());
-    ClaimRequest { name, want: Want::Mutex, card, patience: None, hasty }
+fn request(no_wait: bool) -> ClaimRequest {
+    let (name, claimant) = ("deploy".parse().expect("a good name"), Claimant::default());
+    ClaimRequest { name, spec: LockSpec::Mutex, claimant, timeout: None, no_wait }
 }
 
 fn claim(call: u64, request: ClaimRequest) -> ClientInput {
@@ -64,7 +64,7 @@ impl Net {
             now: Tick(1),
             to_site: VecDeque::new(),
             to_client: VecDeque::new(),
-            told: Vec::new(),
+            effects: Vec::new(),
             deaf: false,
             unread: 0,
             reads: None,
@@ -95,7 +95,7 @@ impl Net {
         for effect in self.clients[which].step(self.now, input) {
             match effect {
                 ClientEffect::Packet(packet) => self.to_site.push_back((which, packet)),
-                effect => self.told.push((which, effect)),
+                effect => self.effects.push((which, effect)),
             }
         }
     }
@@ -150,7 +150,7 @@ impl Net {
     }
 
     fn has(&self, which: usize, wanted: impl Fn(&ClientEffect) -> bool) -> bool {
-        self.told.iter().any(|(to, effect)| *to == which && wanted(effect))
+        self.effects.iter().any(|(to, effect)| *to == which && wanted(effect))
     }
 
     fn is_granted(&self, which: usize) -> bool {
@@ -200,7 +200,7 @@ fn a_process_that_is_cut_off_stops_before_its_site_lets_another_in() {
         assert!(!net.is_granted(1));
         net.pass(LEASE / 50);
     }
-    let unheard = ClientEffect::Lost(1, CallerLoss::Unheard);
+    let unheard = ClientEffect::Lost(1, CallerLoss::Expired);
     assert!(net.has(0, |effect| *effect == unheard));
     net.pass(LEASE);
     assert!(net.is_granted(1));
@@ -222,7 +222,7 @@ fn a_connection_that_comes_back_in_time_changes_nothing() {
 }
 
 #[test]
-fn who_waits_is_asked_for_again_in_the_next_session() {
+fn a_waiting_claim_is_made_again_in_the_next_session() {
     let mut net = Net::new();
     net.client(1, claim(1, request(false)));
     net.client(0, claim(1, request(false)));
@@ -235,7 +235,7 @@ fn who_waits_is_asked_for_again_in_the_next_session() {
 }
 
 #[test]
-fn a_hasty_caller_is_turned_away_at_once() {
+fn a_caller_with_no_wait_is_denied_at_once() {
     let mut net = Net::new();
     net.client(0, claim(1, request(true)));
     assert!(net.is_granted(0), "nobody is there");
@@ -259,24 +259,26 @@ fn a_question_is_answered_by_all_sites() {
 }
 
 #[test]
-fn what_is_asked_before_there_is_a_session_is_asked_then() {
+fn a_question_before_the_session_is_asked_when_it_opens() {
     let mut net = Net::new();
     net.cut(1);
     net.pass(2 * LEASE);
     net.client(0, claim(1, request(false)));
-    let fence = net.told.iter().find_map(|(_, effect)| match effect {
+    let fence = net.effects.iter().find_map(|(_, effect)| match effect {
         ClientEffect::Granted(_, fence, ..) => Some(*fence),
         _ => None,
     });
-    let (name, by) = (request(false).name, Card::default());
+    let (name, by) = (request(false).name, Claimant::default());
     let fence = fence.expect("it is inside");
-    let broken = quorate_session::Break { name, fence, by, reason: "it hangs".into() };
+    let broken = quorate_session::BreakRequest { name, fence, by, reason: "it hangs".into() };
     net.client(1, ask(5, Question::Sites));
     net.client(1, ClientInput::Request(ClientRequest::Break(broken)));
     net.connect(1);
     assert!(net.has(1, |effect| matches!(effect, ClientEffect::Answer(5, ..))));
     let broken = |effect: &ClientEffect| match effect {
-        ClientEffect::Lost(1, CallerLoss::Told(Loss::Broken(reason))) => &**reason == "it hangs",
+        ClientEffect::Lost(1, CallerLoss::Reported(Loss::Broken(reason))) => {
+            &**reason == "it hangs"
+        }
         _ => false,
     };
     assert!(net.has(0, broken));
@@ -284,7 +286,7 @@ fn what_is_asked_before_there_is_a_session_is_asked_then() {
 }
 
 #[test]
-fn who_leaves_hears_when_its_site_knows_it() {
+fn a_caller_that_leaves_is_acknowledged() {
     let mut net = Net::new();
     let left = ClientEffect::Left(1);
     net.client(0, claim(1, request(false)));
@@ -316,11 +318,11 @@ fn a_loss_is_signalled_by_the_margin_and_once() {
     let (least, most) = (LEASE * 19 / 100, LEASE / 5);
     assert!((least.as_nanos()..=most.as_nanos()).contains(&left.into()), "{left}");
     net.pass(2 * LEASE);
-    let losses = net.told.iter().filter(|(_, effect)| matches!(effect, ClientEffect::Lost(..)));
+    let losses = net.effects.iter().filter(|(_, effect)| matches!(effect, ClientEffect::Lost(..)));
     assert_eq!(losses.count(), 1);
 }
 
-/// Far more than a stream takes at a time.
+/// Far more than fits into a stream at a time.
 const MANY: u64 = 20_000;
 
 fn numbered(call: u64) -> ClaimRequest {
@@ -364,7 +366,7 @@ fn a_client_that_does_not_read_costs_no_more_than_its_calls() {
 }
 
 #[test]
-fn grants_are_extended_while_many_others_wait_to_be_told() {
+fn grants_are_extended_while_many_replies_wait() {
     let mut net = Net::new();
     net.client(0, claim(1, request(false)));
     let end = net.now + 3 * LEASE;

@@ -1,14 +1,14 @@
-//! How long grants last that rest on a quorum of sessions, or on a word.
+//! How long grants last that depend on a quorum of sessions, or on a delegation.
 
 use std::time::Duration;
 
 use quorate_protocol::{SessionNo, Tick};
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet, Threshold};
 use quorate_session::session::{
-    Badge, Durable, Hello, Incarnation, Input, Lease, Opening, Packet, RelativeDeadline, Renewal,
-    Roles, Seq, Sessions, Terms, Welcome,
+    ClusterId, Durable, Hello, Incarnation, Input, Lease, Opening, Packet, RelativeDeadline,
+    Renewal, Roles, Seq, Sessions, Terms, Welcome,
 };
-use quorate_site::validity::{quorum_validity, should_push};
+use quorate_site::validity::{quorum_validity, should_announce};
 
 fn ms(ms: u64) -> Tick {
     Tick(ms * 1_000_000)
@@ -63,34 +63,37 @@ fn a_permission_of_an_earlier_session_does_not_count() {
 }
 
 #[test]
-fn what_is_handed_down_counts_from_the_receivers_own_renewal() {
+fn a_relative_deadline_counts_from_the_receivers_renewal() {
     let (manager, follower) = (site(0), site(1));
     let peers = [(follower, Roles::Server)];
     let (mut giver, _) =
         Sessions::<char>::start(ms(0), manager, peers, Terms::default(), Durable::default());
     let incarnation = Incarnation(1);
     let opening = Opening::New(SessionNo(1));
-    let hello = Hello { badge: Badge::default(), incarnation, opening };
-    assert_eq!(giver.hand_down(follower, ms(1000)), None, "no session");
+    let hello = Hello { cluster_id: ClusterId::default(), incarnation, opening };
+    assert_eq!(giver.relative_deadline(follower, ms(1000)), None, "no session");
     giver.step(ms(5000), Input::Packet(follower, Packet::Hello(hello)));
     let renew = Packet::Renew(SessionNo(1), Renewal(1), Seq(0));
     giver.step(ms(6000), Input::Packet(follower, renew));
-    let down = giver.hand_down(follower, ms(8000)).expect("it is not over");
+    let down = giver.relative_deadline(follower, ms(8000)).expect("it is not over");
     assert_eq!(down, RelativeDeadline { renewal: Renewal(1), after: Duration::from_secs(2) });
-    assert_eq!(giver.hand_down(follower, ms(6000)), None, "over when the renewal came");
+    assert_eq!(giver.relative_deadline(follower, ms(6000)), None, "over when the renewal came");
 
     // The receiver made that renewal at 1100 of its own clock.
     let mut receiver = sessions();
     receiver.step(ms(1100), Input::Time);
-    assert_eq!(receiver.handed(site(1), down), Some(ms(1100 + 1980)));
-    assert_eq!(receiver.handed(site(1), RelativeDeadline { renewal: Renewal(9), ..down }), None);
-    assert_eq!(receiver.handed(site(4), down), None, "no session");
+    assert_eq!(receiver.absolute_deadline(site(1), down), Some(ms(1100 + 1980)));
+    assert_eq!(
+        receiver.absolute_deadline(site(1), RelativeDeadline { renewal: Renewal(9), ..down }),
+        None
+    );
+    assert_eq!(receiver.absolute_deadline(site(4), down), None, "no session");
 }
 
 #[test]
-fn a_sixth_of_a_lease_is_told_at_once() {
+fn a_change_by_a_sixth_of_a_lease_is_announced_at_once() {
     let lease = Lease::default();
-    assert!(!should_push(lease, ms(1000), ms(1499)));
-    assert!(should_push(lease, ms(1000), ms(1500)));
-    assert!(should_push(lease, ms(1500), ms(1000)), "also when it shrinks");
+    assert!(!should_announce(lease, ms(1000), ms(1499)));
+    assert!(should_announce(lease, ms(1000), ms(1500)));
+    assert!(should_announce(lease, ms(1500), ms(1000)), "also when it shrinks");
 }

@@ -1,7 +1,7 @@
-//! The last step before the command: our own process, about to become it.
+//! `run-under-lock`: the hidden command that `quorate lock` starts, and that becomes the command.
 //!
-//! A child that is to die with its parent has to say so itself, after it was started. So the
-//! command is not started directly: this program is, says it, and turns into the command.
+//! A process must itself ask to be killed when its parent dies. So `quorate lock` does not start
+//! the command directly: it starts this program, which asks for that and then executes the command.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,20 +15,20 @@ use nix::unistd::getppid;
 
 use quorate_terminal::answer::{Answer, Failure, Verdict};
 
-/// The name it goes by on the command line; nobody else uses it.
-pub(crate) const CHILD: &str = "run-under-lock";
+/// The name of the hidden subcommand.
+pub(crate) const RUN_UNDER_LOCK: &str = "run-under-lock";
 
-/// Runs a command that dies with the process that holds the lock for it
+/// Run a command that is killed when the process that holds its lock dies
 #[derive(Args, Debug)]
-pub(crate) struct Child {
+pub(crate) struct RunUnderLock {
     /// The process that holds the lock
     parent: i32,
-    /// The command, and what it is given
+    /// The command to run, and its arguments
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
 }
 
-impl Child {
+impl RunUnderLock {
     /// Becomes the command.
     pub(crate) fn run(&self) -> Answer {
         prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failure::service)?;
@@ -40,7 +40,7 @@ impl Child {
         };
         let error = Command::new(program).args(arguments).exec();
         eprintln!("quorate: {} cannot be run: {error}", program.display());
-        // As `env`, `nice` and `timeout` have it.
+        // The same codes as `env`, `nice` and `timeout`.
         Ok(Verdict::Exit(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 }))
     }
 }

@@ -1,4 +1,4 @@
-//! What is claimed, as it was written on the command line.
+//! The claim, as written on the command line.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,73 +6,72 @@ use std::time::Duration;
 use clap::Args;
 use quorate::{Cluster, Error, Guard, Name, Role};
 
-/// Which kind of lock, and how much of it; without any, a mutex.
+/// The kind of lock, and how much of it; a mutex by default.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Claim")]
+#[command(next_help_heading = "Kind of lock (a mutex by default)")]
 pub(crate) struct ClaimArgs {
-    /// So many units of a pool, all at once
+    /// Claim H units of a pool, all at once
     #[arg(long, value_name = "H", requires = "of")]
     units: Option<u32>,
-    /// How many units the pool has
+    /// The number of units of the pool
     #[arg(long, value_name = "K", requires = "units")]
     of: Option<u32>,
-    /// Finds out which units, numbered from 0
+    /// Report in QUORATE_UNITS which units were granted, numbered from 0
     #[arg(long, requires = "units")]
     numbered: bool,
-    /// Together with others of this group; given again, with any one of them
+    /// Share the lock with others of this group; if repeated, with any one of these groups
     #[arg(long = "group", value_name = "GROUP", conflicts_with_all = ["units", "read", "write"])]
     groups: Vec<String>,
-    /// The group lock by this means: `token`, which goes round, takes fewer messages where one site
-    /// enters again and again
+    /// How the group lock is decided: `token` needs fewer messages if one site enters repeatedly
     #[arg(long, value_name = "MEANS", value_parser = ["token"], requires = "groups")]
     #[arg(conflicts_with = "role")]
     via: Option<String>,
-    /// As a shared member of the group, or as the exclusive one
+    /// Join the group as a shared member or as the exclusive one
     #[arg(long, value_name = "ROLE", value_parser = parse_role, requires_all = ["groups", "time"])]
     role: Option<Role>,
-    /// How long it is going to take, about, as in 90s, 10m
+    /// The expected duration of the stay, such as 90s or 10m
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
     #[arg(requires = "role")]
     time: Option<Duration>,
-    /// Together with others that read
+    /// Share the lock with other readers
     #[arg(long, conflicts_with_all = ["units", "write"])]
     read: bool,
-    /// Alone, where others read
+    /// Exclude readers and other writers
     #[arg(long, conflicts_with = "units")]
     write: bool,
 }
 
-/// For how long a claim waits.
+/// How long a claim waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
-    /// For nobody.
+    /// Not at all.
     No,
-    /// So long at most.
+    /// At most this long.
     Within(Duration),
-    /// As long as it takes.
+    /// Without a limit.
     ForEver,
 }
 
-/// What was granted.
+/// A granted lock.
 #[derive(Debug)]
 pub(super) struct Granted {
     pub(super) guard: Guard,
     pub(super) share: Share,
 }
 
-/// What the command is told of it besides the fence.
+/// What the command learns about the grant besides the fence.
 #[derive(Debug, Default)]
 pub(super) struct Share {
-    /// What `QUORATE_UNITS` says.
+    /// The value of `QUORATE_UNITS`.
     pub(super) units: String,
-    /// What `QUORATE_GROUP` says.
+    /// The value of `QUORATE_GROUP`.
     pub(super) group: String,
-    /// What `QUORATE_ROLE` says.
+    /// The value of `QUORATE_ROLE`.
     pub(super) role: String,
 }
 
 impl Share {
-    /// The same in a few words, with a comma before it.
+    /// A short description set off by commas, or nothing.
     pub(super) fn sentence(&self) -> String {
         match (self.units.as_str(), self.group.as_str()) {
             ("", "") => String::new(),
@@ -84,7 +83,7 @@ impl Share {
 }
 
 impl ClaimArgs {
-    /// Claims it.
+    /// Claims the lock.
     pub(super) async fn acquire(
         &self,
         cluster: &Cluster,
@@ -103,7 +102,7 @@ impl ClaimArgs {
             let mutex = cluster.mutex(name.as_str())?;
             let guard = match wait {
                 Wait::No => mutex.try_lock().await?,
-                Wait::Within(patience) => mutex.lock_within(patience).await?,
+                Wait::Within(timeout) => mutex.lock_within(timeout).await?,
                 Wait::ForEver => mutex.lock().await?,
             };
             Ok(Granted { guard, share: Share::default() })
@@ -123,7 +122,7 @@ impl ClaimArgs {
         let groups = self.groups.iter().map(String::as_str);
         let guard = match wait {
             Wait::No => lock.try_enter_any(groups).await?,
-            Wait::Within(patience) => lock.enter_any_within(groups, patience).await?,
+            Wait::Within(timeout) => lock.enter_any_within(groups, timeout).await?,
             Wait::ForEver => lock.enter_any(groups).await?,
         };
         let share = Share { group: guard.group().to_owned(), ..Share::default() };
@@ -141,7 +140,7 @@ impl ClaimArgs {
         let groups = self.groups.iter().map(|group| (group.as_str(), role));
         let guard = match wait {
             Wait::No => lock.try_join_any(groups, time).await?,
-            Wait::Within(patience) => lock.join_any_within(groups, time, patience).await?,
+            Wait::Within(timeout) => lock.join_any_within(groups, time, timeout).await?,
             Wait::ForEver => lock.join_any(groups, time).await?,
         };
         let (group, role) = (guard.group().to_owned(), guard.role().to_string());
@@ -159,8 +158,8 @@ impl ClaimArgs {
         let guard = match (wait, self.read) {
             (Wait::No, true) => lock.try_read().await?,
             (Wait::No, false) => lock.try_write().await?,
-            (Wait::Within(patience), true) => lock.read_within(patience).await?,
-            (Wait::Within(patience), false) => lock.write_within(patience).await?,
+            (Wait::Within(timeout), true) => lock.read_within(timeout).await?,
+            (Wait::Within(timeout), false) => lock.write_within(timeout).await?,
             (Wait::ForEver, true) => lock.read().await?,
             (Wait::ForEver, false) => lock.write().await?,
         };
@@ -180,7 +179,7 @@ impl ClaimArgs {
         }
         let guard = match wait {
             Wait::No => pool.try_acquire(count).await?,
-            Wait::Within(patience) => pool.acquire_within(count, patience).await?,
+            Wait::Within(timeout) => pool.acquire_within(count, timeout).await?,
             Wait::ForEver => pool.acquire(count).await?,
         };
         let units = if self.numbered { listed(guard.numbers()) } else { count.to_string() };
@@ -194,7 +193,7 @@ fn parse_role(text: &str) -> Result<Role, String> {
     found.map(|(_, role)| role).ok_or_else(|| "expected `shared` or `exclusive`".to_owned())
 }
 
-/// Numbers as programs like to read them: `0,4,5`.
+/// Numbers separated by commas: `0,4,5`.
 fn listed(numbers: &BTreeSet<u32>) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }

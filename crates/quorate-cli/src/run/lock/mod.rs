@@ -2,7 +2,7 @@
 
 mod child;
 mod claim;
-mod hold;
+mod supervisor;
 mod terminal;
 
 use std::convert::Infallible;
@@ -15,55 +15,62 @@ use clap::Args;
 use quorate::{Cluster, Denial, Error, Name};
 use tokio::time::{Instant, sleep};
 
-pub(crate) use child::{CHILD, Child};
+pub(crate) use child::{RUN_UNDER_LOCK, RunUnderLock};
 use claim::{ClaimArgs, Granted, Wait};
-use hold::Hold;
+use supervisor::Supervisor;
 
-use super::seen::{Seen, silent_line};
+use super::lock_status::{LockStatus, silent_line};
 use super::signals::{self, Signals};
-use super::{Connect, block_on, own_card};
+use super::{Connect, block_on, own_claimant};
 use quorate_terminal::answer::{Answer, Failure, Verdict};
 
-/// For how long the first connection is tried, if we may wait.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to try the first connection if the claim may wait.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// For how long somebody waits before being told for whom.
-const NOTICE: Duration = Duration::from_secs(1);
+/// The same with `--no-wait`.
+const NO_WAIT_CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long to wait before telling a person at a terminal who holds the lock.
+const NOTICE_AFTER: Duration = Duration::from_secs(1);
 
 const HELP: &str = "\
 Examples:
   quorate lock deploy -- ./deploy.sh --all
   quorate lock deploy --wait 30s --purpose 'release 1.4' -- ./deploy.sh
-  quorate lock nightly --no-wait -E 0 -- ./backup     skip it if another host does it
+  quorate lock nightly --no-wait -E 0 -- ./backup     skip it if another host is doing it
   quorate lock gpu --units 3 --of 8 --numbered -- sh -c './train --gpus $QUORATE_UNITS'
   quorate lock warehouse --group v2 --group v3 -- sh -c './serve $QUORATE_GROUP'
-  quorate lock index --read -- ./search               many at a time, while nobody writes
+  quorate lock index --read -- ./search               many readers at a time, while nobody writes
   quorate lock table --group v1 --role exclusive --for 10m -- ./compact
 
-The command runs without a shell, in a process group of its own. SIGINT, SIGTERM and SIGHUP are
-passed on to it. If the lock is lost the command gets SIGTERM, and SIGKILL before anybody else can
-have the lock. It sees QUORATE_NAME, QUORATE_FENCE and QUORATE_VALID_UNTIL (milliseconds of Unix
-time, as of its start); QUORATE_UNITS is how many units of a pool it has, or with --numbered which,
-as in 0,4,5, and empty otherwise; QUORATE_GROUP and QUORATE_ROLE are the group and the role it got,
-if it asked for any. Without a command the lock is held until standard input ends or a signal
-comes.
+The command runs without a shell, in its own process group. SIGINT, SIGTERM and SIGHUP are passed on
+to it. If the lock is lost, the command gets SIGTERM, and then SIGKILL before anybody else can hold
+the lock. Without a command, the lock is held until standard input ends or a signal arrives.
+
+Environment of the command:
+  QUORATE_NAME         the name of the lock
+  QUORATE_FENCE        the fence of the grant
+  QUORATE_VALID_UNTIL  when the grant expires unless it is renewed, as of the command's start, in
+                       milliseconds of Unix time
+  QUORATE_UNITS        how many units of a pool it holds, or with --numbered which ones (0,4,5)
+  QUORATE_GROUP        the group it was admitted with
+  QUORATE_ROLE         the role it was admitted with
+The last three are empty if they do not apply.
 
 Exit status: that of the command, 128 + N if signal N ended it; 1 if the lock was not granted in
 time (-E), 121 if it was lost (--lost-exit-code), 125 if the cluster cannot be reached or has no
-quorum, 126 if the command cannot be run, 127 if there is none.";
+quorum, 126 if the command cannot be run, 127 if it is not found.";
 
-/// Holds a lock while a command runs
+/// Hold a lock while a command runs
 #[derive(Args, Debug)]
 #[command(after_help = HELP, override_usage = "quorate lock [OPTIONS] NAME [-- CMD ARGS...]")]
 pub(crate) struct Lock {
-    /// The lock: 1 to 256 bytes without control characters
+    /// The name of the lock: 1 to 256 bytes without control characters
     name: Name,
-    #[command(flatten)]
-    claim: ClaimArgs,
-    /// Waits so long at most, as in 30s, 500ms, 10m; without it, for ever
+    /// Wait at most this long, such as 30s, 500ms or 10m; by default, wait forever
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     wait: Option<Duration>,
-    /// Does not wait for anybody
+    /// Fail at once if the lock is not free
     #[arg(long, conflicts_with = "wait")]
     no_wait: bool,
     /// The exit status if the lock was not granted in time
@@ -72,28 +79,30 @@ pub(crate) struct Lock {
     /// The exit status if the lock was lost
     #[arg(long, value_name = "N", default_value_t = 121)]
     lost_exit_code: u8,
-    /// On whose behalf, for people who wait; $USER if nothing is said
+    /// The owner shown to people who wait; $USER by default
     #[arg(long)]
     owner: Option<String>,
-    /// What for, for people who wait
+    /// The purpose shown to people who wait
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     purpose: String,
-    /// The command, and what it is given
+    /// The command to run, and its arguments
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
+    #[command(flatten)]
+    claim: ClaimArgs,
     #[command(flatten)]
     connect: Connect,
 }
 
 /// How a claim ended.
-enum Claimed {
+enum ClaimOutcome {
     Granted(Box<Granted>),
     Refused,
     Interrupted(nix::sys::signal::Signal),
 }
 
 impl Lock {
-    /// Leads an election: a mutex whose purpose is the leader's value.
+    /// An election: a mutex whose purpose is the leader's value.
     pub(crate) fn campaign(
         name: Name,
         value: String,
@@ -115,32 +124,38 @@ impl Lock {
         }
     }
 
-    /// Takes the lock, runs the command, gives the lock back.
+    /// Acquires the lock, runs the command, and releases the lock.
     pub(crate) fn run(&self) -> Answer {
         block_on(async {
             let started = Instant::now();
             let mut signals = Signals::new().map_err(Failure::service)?;
-            let card = own_card(self.owner.as_deref(), &self.purpose);
-            let patience = match self.wait {
-                _ if self.no_wait => NOTICE,
-                wait => wait.unwrap_or(PATIENCE).min(PATIENCE),
+            let claimant = own_claimant(self.owner.as_deref(), &self.purpose);
+            let timeout = match self.wait {
+                _ if self.no_wait => NO_WAIT_CONNECT_TIMEOUT,
+                wait => wait.unwrap_or(CONNECT_TIMEOUT).min(CONNECT_TIMEOUT),
             };
             let cluster = tokio::select! {
-                cluster = self.connect.cluster_as(card, patience) => cluster?,
+                cluster = self.connect.cluster_as(claimant, timeout) => cluster?,
                 signal = signals.next() => return Ok(interrupted(signal)),
             };
             match self.claim(&cluster, started, &mut signals).await? {
-                Claimed::Granted(granted) => {
+                ClaimOutcome::Granted(granted) => {
                     let Granted { guard, share } = *granted;
-                    let (name, lost) = (&self.name, self.lost_exit_code);
-                    let hold = Hold { cluster: &cluster, name, guard, share, lost, signals };
-                    hold.run(&self.command).await
+                    let supervisor = Supervisor {
+                        cluster: &cluster,
+                        name: &self.name,
+                        guard,
+                        share,
+                        lost_exit_code: self.lost_exit_code,
+                        signals,
+                    };
+                    supervisor.run(&self.command).await
                 }
-                Claimed::Refused => {
-                    self.say_why(&cluster).await;
+                ClaimOutcome::Refused => {
+                    self.print_refusal(&cluster).await;
                     Ok(Verdict::Exit(self.conflict_exit_code))
                 }
-                Claimed::Interrupted(signal) => Ok(interrupted(signal)),
+                ClaimOutcome::Interrupted(signal) => Ok(interrupted(signal)),
             }
         })
     }
@@ -150,23 +165,23 @@ impl Lock {
         cluster: &Cluster,
         started: Instant,
         signals: &mut Signals,
-    ) -> Result<Claimed, Failure> {
-        // The time it took to connect counts too.
+    ) -> Result<ClaimOutcome, Failure> {
+        // Connecting used up part of the time.
         let wait = match self.wait.map(|wait| wait.saturating_sub(started.elapsed())) {
             _ if self.no_wait => Wait::No,
             Some(Duration::ZERO) => Wait::No,
-            Some(patience) => Wait::Within(patience),
+            Some(timeout) => Wait::Within(timeout),
             None => Wait::ForEver,
         };
         let granted = tokio::select! {
             granted = self.claim.acquire(cluster, &self.name, wait) => granted,
-            signal = signals.next() => return Ok(Claimed::Interrupted(signal)),
-            never = self.notice(cluster) => match never {},
+            signal = signals.next() => return Ok(ClaimOutcome::Interrupted(signal)),
+            never = self.print_notice(cluster) => match never {},
         };
         match granted {
-            Ok(granted) => Ok(Claimed::Granted(Box::new(granted))),
+            Ok(granted) => Ok(ClaimOutcome::Granted(Box::new(granted))),
             Err(Error::Busy(_) | Error::Denied(Denial::Busy | Denial::TimedOut)) => {
-                Ok(Claimed::Refused)
+                Ok(ClaimOutcome::Refused)
             }
             Err(error @ Error::Denied(Denial::Units(_) | Denial::Groups(_) | Denial::Time(_))) => {
                 Err(Failure::of(error))
@@ -175,26 +190,26 @@ impl Lock {
         }
     }
 
-    /// Tells somebody at a terminal for whom we wait, and never ends.
-    async fn notice(&self, cluster: &Cluster) -> Infallible {
+    /// Tells a person at a terminal who holds the lock. Never returns.
+    async fn print_notice(&self, cluster: &Cluster) -> Infallible {
         if io::stderr().is_terminal() {
-            sleep(NOTICE).await;
-            let seen = Seen::of(cluster, &self.name).await;
-            eprintln!("quorate: waiting: {}", seen.sentence());
+            sleep(NOTICE_AFTER).await;
+            let status = LockStatus::of(cluster, &self.name).await;
+            eprintln!("quorate: waiting: {}", status.sentence());
         }
         pending().await
     }
 
-    /// Says who has the lock instead.
-    async fn say_why(&self, cluster: &Cluster) {
-        let seen = Seen::of(cluster, &self.name).await;
+    /// Prints who holds the lock instead.
+    async fn print_refusal(&self, cluster: &Cluster) {
+        let status = LockStatus::of(cluster, &self.name).await;
         let name = &self.name;
-        if seen.holders().next().is_some() || !seen.waiting().is_empty() {
-            eprintln!("quorate: not granted: {}", seen.sentence());
+        if status.holders().next().is_some() || !status.waiting().is_empty() {
+            eprintln!("quorate: not granted: {}", status.sentence());
         } else {
-            eprintln!("quorate: not granted: {name} was held by somebody who has left since");
+            eprintln!("quorate: not granted: {name} was held, and has been released since");
         }
-        if let Some(line) = silent_line(&seen.silent) {
+        if let Some(line) = silent_line(&status.silent) {
             eprintln!("quorate: {line}");
         }
     }

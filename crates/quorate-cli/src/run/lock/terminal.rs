@@ -1,7 +1,7 @@
-//! The terminal, lent to the command.
+//! Gives the terminal to the command.
 //!
-//! Only one process group may read from a terminal. The command has a group of its own, so the
-//! terminal is handed to it, as a shell does, and taken back at the end.
+//! Only the foreground process group may read from a terminal. The command has its own group, so
+//! that group is made the foreground one, as a shell does, and ours again at the end.
 
 use std::io::{self, IsTerminal};
 
@@ -9,28 +9,28 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
 
-/// The terminal while the command has it; taken back when dropped.
+/// The command's process group is in the foreground; ours is again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Lent {
+pub(crate) struct Foreground {
     group: Pid,
 }
 
-impl Lent {
-    /// Lends it to `group`, if our standard input is a terminal that is ours to read.
-    pub(crate) fn to(group: Pid) -> Option<Self> {
+impl Foreground {
+    /// Brings `group` to the foreground, if standard input is a terminal and we are there now.
+    pub(crate) fn give_to(group: Pid) -> Option<Self> {
         let input = io::stdin();
         if !input.is_terminal() || tcgetpgrp(&input) != Ok(getpgrp()) {
             return None;
         }
         tcsetpgrp(&input, group).ok()?;
-        // It may have tried to read already, and was stopped for it.
+        // It may have tried to read before, and was stopped for that.
         killpg(group, Signal::SIGCONT).ok();
         Some(Self { group })
     }
 
-    /// Lets the command go on if Ctrl-Z has stopped it. We and our shell would not notice, and
-    /// nobody could reach it any more; and a lock that is held is no place to fall asleep.
-    pub(crate) fn go_on(&self) {
+    /// Continues the command if Ctrl-Z has stopped it. Neither we nor our shell would notice, so
+    /// nobody could continue it; and a stopped command would keep the lock.
+    pub(crate) fn resume_if_stopped(&self) {
         let stopped = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG;
         if let Ok(WaitStatus::Stopped(..)) = waitid(Id::Pid(self.group), stopped) {
             eprintln!("quorate: a command that holds a lock is not stopped by Ctrl-Z");
@@ -39,9 +39,9 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for Foreground {
     fn drop(&mut self) {
-        // Whoever takes the terminal from the background is stopped, unless it blocks this.
+        // A background process that calls `tcsetpgrp` is stopped unless it blocks SIGTTOU.
         let mut set = SigSet::empty();
         set.add(Signal::SIGTTOU);
         if let Ok(before) = set.thread_swap_mask(SigmaskHow::SIG_BLOCK) {

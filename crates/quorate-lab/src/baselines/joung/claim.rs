@@ -1,4 +1,4 @@
-//! What is asked, said and granted.
+//! Claims, messages and grants.
 
 use std::fmt;
 
@@ -18,7 +18,8 @@ pub struct Options {
 
 /// Which group a request chooses that would do with several. The paper leaves that open: nothing
 /// is known yet that could decide it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum Choice {
     /// The first by name.
     #[default]
@@ -28,9 +29,6 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// All choices, by name.
-    pub const ALL: [(&'static str, Choice); 2] = [("first", Choice::First), ("last", Choice::Last)];
-
     pub(super) fn of(self, groups: &Groups) -> Option<Group> {
         match self {
             Choice::First => groups.iter().next().cloned(),
@@ -39,16 +37,16 @@ impl Choice {
     }
 }
 
-/// What somebody inside has.
+/// A grant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
-    /// The request that was let in.
+    /// The request.
     pub ticket: Ticket,
     /// The group it chose.
     pub group: Group,
-    /// Its fence: above those of all before it that were inside with another group.
+    /// Its fence: above those of all earlier grants of other groups.
     pub fence: Fence,
-    /// Whether no manager had voted for anybody else when it voted for it.
+    /// Whether no manager that voted for it had voted for another request.
     pub pivot: bool,
 }
 
@@ -59,8 +57,9 @@ impl fmt::Display for Grant {
     }
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The messages between sites.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
     /// To a manager: vote for me.
     Request {
@@ -87,13 +86,7 @@ pub enum Message {
 impl Message {
     /// The message's name in the paper.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Message::Request { .. } => "request",
-            Message::Ok { .. } => "ok",
-            Message::Cancel(_) => "cancel",
-            Message::Cancelled(_) => "cancelled",
-            Message::Release(_) => "release",
-        }
+        self.into()
     }
 }
 

@@ -21,7 +21,7 @@ struct Votes {
     group: Group,
     /// The request that was voted for first. While it has the vote, others may join.
     first: Ticket,
-    /// Who has the vote, and whether it was called back.
+    /// The requests that have the vote, and whether it was withdrawn.
     holders: BTreeMap<Ticket, bool>,
 }
 
@@ -42,7 +42,7 @@ impl Manager {
         self.waiting.keys().copied()
     }
 
-    /// Votes for who comes first, and for those of the same group who come while it is there.
+    /// Votes for the first request, and for later ones of the same group while it is inside.
     pub(super) fn on_request(&mut self, ticket: Ticket, group: Group, sends: &mut Sends) {
         let Some(votes) = &mut self.votes else {
             self.waiting.insert(ticket, group);
@@ -54,7 +54,7 @@ impl Manager {
         } else {
             self.waiting.insert(ticket, group);
         }
-        self.call_back(sends);
+        self.withdraw_votes(sends);
     }
 
     /// A holder that is not inside has given the vote back.
@@ -83,7 +83,7 @@ impl Manager {
         for ticket in alike.map(|(ticket, _)| ticket).collect::<Vec<_>>() {
             self.vote(ticket, sends);
         }
-        self.call_back(sends);
+        self.withdraw_votes(sends);
     }
 
     fn vote(&mut self, ticket: Ticket, sends: &mut Sends) {
@@ -93,9 +93,9 @@ impl Manager {
         sends.push((ticket.site, Message::Ok { ticket, joined }));
     }
 
-    /// Calls the vote back from all who come behind the first in line: if they wait elsewhere for
-    /// what it has, they would wait for ever.
-    fn call_back(&mut self, sends: &mut Sends) {
+    /// Withdraws the vote from all requests behind the first in the queue: if they wait elsewhere
+    /// for a vote that it has, they would wait forever.
+    fn withdraw_votes(&mut self, sends: &mut Sends) {
         let (Some(votes), Some((head, _))) = (&mut self.votes, self.waiting.first_key_value())
         else {
             return;

@@ -1,37 +1,37 @@
-//! Joung 2003: one group, chosen before anybody is asked.
+//! Joung 2003: one group, chosen before asking.
 //!
-//! The quorum algorithm that Manabe & Park 2004 start from, as their section 3 tells it: a request
-//! names one group and asks a quorum of that group; a manager votes for requests of one group at
-//! a time. Quorums of different groups meet, those of one group need not. The section leaves open
-//! how it avoids deadlock and starvation; here as in Maekawa's algorithm, and as in theirs:
+//! The quorum algorithm that Manabe & Park 2004 start from, as their section 3 describes it: a
+//! request names one group and asks a quorum of that group; a manager votes for requests of one
+//! group at a time. Quorums of different groups meet, those of one group need not. The section
+//! leaves open how deadlock and starvation are avoided. Here, as in Maekawa's algorithm and theirs:
 //!
-//! - a vote is called back from who is not inside yet, when an earlier request waits for it;
-//! - others may join only while the request is there that got the manager's vote first.
+//! - a manager withdraws its vote from a request that is not inside, for an earlier one;
+//! - other requests may join only while the first that got the manager's vote is inside.
 //!
-//! What it cannot avoid is that somebody waits who could have been inside: because it chose another
-//! group, or because no manager that it asked knows of those inside.
+//! It cannot avoid needless waits: a request chose another group, or no manager that it asked knows
+//! of the holders inside.
 
 mod claim;
 mod manager;
 mod quorums;
 mod requester;
-mod subject;
+mod sim_protocol;
 
 use std::convert::Infallible;
 
 use quorate_protocol::group::Claim;
 use quorate_protocol::{
-    Basis, ClaimId, Fence, Input, Out, Protocol, Shared, Tick, View, Violation,
+    ClaimId, Fence, Input, Out, Protocol, Shared, Tick, ValidityBasis, View, Violation,
 };
 use quorate_quorum::SiteId;
 
 use self::manager::Manager;
 use self::requester::Requester;
-use crate::baseline::Sealed;
+use crate::baseline::Envelope;
 
 pub use self::claim::{Choice, Grant, Message, Options};
 pub use self::quorums::{Lines, MGroup};
-pub(crate) use self::subject::find;
+pub(crate) use self::sim_protocol::find;
 
 /// Its name in scripts and on the command line.
 pub const NAME: &str = "joung";
@@ -48,7 +48,7 @@ pub struct Joung {
     seen: Fence,
 }
 
-/// What a half does: messages, and whether the site enters.
+/// The effects of one half: messages, and whether the site enters.
 type Sends = Vec<(SiteId, Message)>;
 
 impl Joung {
@@ -77,7 +77,7 @@ impl Joung {
 
     fn carry_out(&mut self, sends: Sends, out: &mut Out<Self>) {
         for (to, message) in sends {
-            out.send(to, Sealed { seen: self.seen, message });
+            out.send(to, Envelope { seen: self.seen, message });
         }
         if let Some((claim, mut grant)) = self.requester.enter() {
             self.seen = self.seen.next();
@@ -88,7 +88,7 @@ impl Joung {
 }
 
 impl Protocol for Joung {
-    type Message = Sealed<Message>;
+    type Message = Envelope<Message>;
     type Claim = Claim;
     type Grant = Grant;
     type Timer = Infallible;
@@ -105,7 +105,7 @@ impl Protocol for Joung {
             Input::Release(id) => self.requester.release(id)?,
             Input::Abandon(id) => return Err(Violation::NotWaiting(id)),
             Input::Turn(_) => return Err(Violation::NoTurns),
-            Input::Deliver(from, Sealed { seen, message }) => {
+            Input::Deliver(from, Envelope { seen, message }) => {
                 self.seen = self.seen.max(seen);
                 self.deliver(site, from, message)
             }
@@ -119,9 +119,9 @@ impl Protocol for Joung {
         Ok(())
     }
 
-    fn rests_on(&self, claim: ClaimId) -> Basis {
+    fn validity_basis(&self, claim: ClaimId) -> ValidityBasis {
         let held = self.requester.inside(claim).cloned();
-        held.map_or(Basis::Nothing, Basis::Permissions)
+        held.map_or(ValidityBasis::Nothing, ValidityBasis::Permissions)
     }
 
     fn view(&self) -> View {

@@ -31,7 +31,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The largest square that fits into `n` sites; those beyond it only ask.
+    /// The largest square that fits into `n` sites; the other sites only ask.
     ///
     /// # Errors
     ///

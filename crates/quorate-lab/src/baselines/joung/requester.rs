@@ -22,7 +22,7 @@ struct Asking {
     quorum: SiteSet,
     /// The managers that voted for it.
     held: SiteSet,
-    /// Those of them that voted for others too.
+    /// Those of them that voted for other requests too.
     joined: SiteSet,
     inside: bool,
 }
@@ -71,7 +71,7 @@ impl Requester {
         }
     }
 
-    /// Gives the vote back. Who is inside, or has left, says so by its release.
+    /// Gives the vote back. A request that is inside, or has left, answers with its release.
     pub(super) fn on_cancel(&mut self, from: SiteId, ticket: Ticket, sends: &mut Sends) {
         let asking = self.asking.as_mut().filter(|asking| asking.ticket == ticket);
         if let Some(asking) = asking.filter(|asking| !asking.inside) {

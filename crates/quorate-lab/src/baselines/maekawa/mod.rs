@@ -10,30 +10,31 @@ use quorate_quorum::SiteId;
 
 use self::arbiter::Arbiter;
 use self::requester::Requester;
-use crate::algorithm::{Algorithm, Desk, Place};
+use crate::algorithm::{Algorithm, SiteConfig, StepContext};
 
 /// Maekawa 1985, "A √N algorithm for mutual exclusion in decentralized systems", with the repair of
 /// Sanders 1987.
 ///
 /// Each arbiter lends its one permission to one request at a time, and takes it back from a holder
-/// that cannot get in when an earlier request comes. As printed, not everybody who has to wait is
-/// told so, and sites can wait for each other for ever.
+/// that cannot enter when an earlier request arrives. As printed, not every request that has to
+/// wait is told so, and sites can wait for each other forever.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Maekawa {
     requester: Requester,
     arbiter: Arbiter,
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The messages between sites.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Message {
     /// To an arbiter: lend me your permission.
     Request(Ticket),
     /// From an arbiter: here it is.
     Locked(Ticket),
-    /// From an arbiter: somebody goes before you.
+    /// From an arbiter: another request goes first.
     Failed(Ticket),
-    /// From an arbiter: can you get in?
+    /// From an arbiter: can you enter?
     Inquire(Ticket),
     /// To an arbiter: no; have it back for now.
     Relinquish(Ticket),
@@ -62,27 +63,27 @@ impl Algorithm for Maekawa {
 
     type Message = Message;
 
-    fn new(place: &Place) -> Self {
-        Self { requester: Requester::new(&place.quorum), arbiter: Arbiter::default() }
+    fn new(config: &SiteConfig) -> Self {
+        Self { requester: Requester::new(&config.quorum), arbiter: Arbiter::default() }
     }
 
-    fn ask(&mut self, ticket: Ticket, desk: &mut Desk<'_, Self>) {
-        self.requester.ask(ticket, desk);
+    fn ask(&mut self, ticket: Ticket, context: &mut StepContext<'_, Self>) {
+        self.requester.ask(ticket, context);
     }
 
-    fn receive(&mut self, from: SiteId, message: Message, desk: &mut Desk<'_, Self>) {
+    fn receive(&mut self, from: SiteId, message: Message, context: &mut StepContext<'_, Self>) {
         match message {
-            Message::Request(ticket) => self.arbiter.on_request(ticket, desk),
-            Message::Relinquish(ticket) => self.arbiter.on_relinquish(ticket, desk),
-            Message::Release(ticket) => self.arbiter.on_release(ticket, desk),
-            Message::Locked(_) => self.requester.on_locked(from, desk),
-            Message::Failed(ticket) => self.requester.on_failed(from, ticket, desk),
-            Message::Inquire(ticket) => self.requester.on_inquire(from, ticket, desk),
+            Message::Request(ticket) => self.arbiter.on_request(ticket, context),
+            Message::Relinquish(ticket) => self.arbiter.on_relinquish(ticket, context),
+            Message::Release(ticket) => self.arbiter.on_release(ticket, context),
+            Message::Locked(_) => self.requester.on_locked(from, context),
+            Message::Failed(ticket) => self.requester.on_failed(from, ticket, context),
+            Message::Inquire(ticket) => self.requester.on_inquire(from, ticket, context),
         }
     }
 
-    fn leave(&mut self, desk: &mut Desk<'_, Self>) {
-        self.requester.leave(desk);
+    fn leave(&mut self, context: &mut StepContext<'_, Self>) {
+        self.requester.leave(context);
     }
 
     fn is_idle(&self) -> bool {
@@ -90,13 +91,6 @@ impl Algorithm for Maekawa {
     }
 
     fn kind(message: &Message) -> &'static str {
-        match message {
-            Message::Request(_) => "request",
-            Message::Locked(_) => "locked",
-            Message::Failed(_) => "failed",
-            Message::Inquire(_) => "inquire",
-            Message::Relinquish(_) => "relinquish",
-            Message::Release(_) => "release",
-        }
+        message.into()
     }
 }

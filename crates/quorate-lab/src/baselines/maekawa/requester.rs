@@ -4,7 +4,7 @@ use quorate_protocol::Ticket;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::{Maekawa, Message};
-use crate::algorithm::Desk;
+use crate::algorithm::StepContext;
 
 /// Collects the permissions of a quorum.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -13,9 +13,9 @@ pub(super) struct Requester {
     mine: Option<Ticket>,
     /// The arbiters whose permission it has.
     held: SiteSet,
-    /// The arbiters that let somebody else go before it.
+    /// The arbiters that let another request go first.
     failed: SiteSet,
-    /// The arbiters that wait to hear whether it can get in.
+    /// The arbiters that asked whether it can enter and have no answer yet.
     inquired: SiteSet,
 }
 
@@ -26,55 +26,65 @@ impl Requester {
         Self { quorum: quorum.clone(), mine: None, held, failed, inquired }
     }
 
-    pub(super) fn ask(&mut self, ticket: Ticket, desk: &mut Desk<'_, Maekawa>) {
+    pub(super) fn ask(&mut self, ticket: Ticket, context: &mut StepContext<'_, Maekawa>) {
         *self = Self { mine: Some(ticket), ..Self::new(&self.quorum) };
-        desk.send_all(&self.quorum, &Message::Request(ticket));
+        context.send_all(&self.quorum, &Message::Request(ticket));
     }
 
-    pub(super) fn on_locked(&mut self, from: SiteId, desk: &mut Desk<'_, Maekawa>) {
+    pub(super) fn on_locked(&mut self, from: SiteId, context: &mut StepContext<'_, Maekawa>) {
         self.held.insert(from);
         self.failed.remove(from);
         if self.held == self.quorum {
-            desk.enter();
+            context.enter();
         }
     }
 
-    pub(super) fn on_failed(&mut self, from: SiteId, ticket: Ticket, desk: &mut Desk<'_, Maekawa>) {
+    pub(super) fn on_failed(
+        &mut self,
+        from: SiteId,
+        ticket: Ticket,
+        context: &mut StepContext<'_, Maekawa>,
+    ) {
         if self.mine == Some(ticket) {
             self.failed.insert(from);
             for arbiter in std::mem::take(&mut self.inquired).iter() {
-                self.relinquish(arbiter, ticket, desk);
+                self.relinquish(arbiter, ticket, context);
             }
         }
     }
 
-    /// Gives the permission back if it cannot get in, or says so once it knows. Who is inside says
+    /// Gives the permission back if it cannot enter, or later once it knows. A holder inside says
     /// nothing: the release is the answer.
     pub(super) fn on_inquire(
         &mut self,
         from: SiteId,
         ticket: Ticket,
-        desk: &mut Desk<'_, Maekawa>,
+        context: &mut StepContext<'_, Maekawa>,
     ) {
         let inside = self.held == self.quorum;
-        if self.mine != Some(ticket) || inside && desk.keeps("relinquish") {
+        if self.mine != Some(ticket) || inside && context.keeps("relinquish") {
             return;
         }
         if self.failed.is_empty() && !inside {
             self.inquired.insert(from);
         } else {
-            self.relinquish(from, ticket, desk);
+            self.relinquish(from, ticket, context);
         }
     }
 
-    pub(super) fn leave(&mut self, desk: &mut Desk<'_, Maekawa>) {
+    pub(super) fn leave(&mut self, context: &mut StepContext<'_, Maekawa>) {
         let ticket = self.mine.take().expect("who is inside has a request");
-        desk.send_all(&self.quorum, &Message::Release(ticket));
+        context.send_all(&self.quorum, &Message::Release(ticket));
     }
 
-    fn relinquish(&mut self, arbiter: SiteId, ticket: Ticket, desk: &mut Desk<'_, Maekawa>) {
+    fn relinquish(
+        &mut self,
+        arbiter: SiteId,
+        ticket: Ticket,
+        context: &mut StepContext<'_, Maekawa>,
+    ) {
         self.held.remove(arbiter);
         self.failed.insert(arbiter);
-        desk.send(arbiter, Message::Relinquish(ticket));
+        context.send(arbiter, Message::Relinquish(ticket));
     }
 }

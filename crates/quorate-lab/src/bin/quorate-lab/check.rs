@@ -14,43 +14,43 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, ClusterArgs};
 use crate::faults::FaultArgs;
-use crate::hush::hushed;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say};
+use crate::panics::with_quiet_panics;
+use quorate_terminal::answer::{Answer, Failure, Verdict, print};
 use quorate_terminal::figures::{grouped, per_second};
 use quorate_terminal::paint::Paint;
-use quorate_terminal::progress::{Goal, shown};
+use quorate_terminal::progress::{Goal, with_progress};
 
-/// Tries every schedule of a small cluster: whatever can happen next, happens
+/// Check every schedule of a small cluster
 ///
-/// A search that is clean and complete is a proof for this cluster and this number of claims. If a
-/// property breaks, the shortest schedule that breaks it is shown, unless it takes too many states
-/// to find.
+/// A complete search without a violation is a proof for this cluster and this number of claims.
+/// For a violation, the shortest schedule that leads to it is shown, unless that takes too many
+/// states to find.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
-    /// Which protocol, such as `mutex`
+    /// The protocol, such as `mutex`
     protocol: String,
     #[command(flatten)]
     cluster: ClusterArgs,
-    /// Ends the search, incomplete, after so many states
+    /// Stop the search, incomplete, after so many states
     #[arg(long, value_name = "M")]
     max_states: Option<usize>,
-    /// How many threads search
+    /// The number of threads
     #[arg(long, value_name = "N", default_value = "2")]
     threads: NonZeroUsize,
-    /// In which order a channel delivers: `fifo`, or `any` with --option unordered=on
+    /// The order in which a channel delivers: `fifo`, or `any` with --option unordered=on
     #[arg(long, default_value = "fifo")]
     order: String,
     #[command(flatten)]
     faults: FaultArgs,
-    /// The sites that may crash, as in 4,5; all of them if nothing is said
+    /// The sites that may crash, such as 4,5 [default: all]
     #[arg(long, value_name = "SITES", value_delimiter = ',')]
     mortal: Vec<NonZeroUsize>,
-    /// Shows the states in a browser instead, until interrupted
+    /// Show the states in a browser instead, until interrupted
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "localhost:3000")]
     #[arg(conflicts_with = "json")]
     explore: Option<String>,
-    /// Answers in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -67,7 +67,7 @@ Examples:
 Exit status: 0 clean and complete, 1 a property broke, 2 bad input, 3 not complete.";
 
 impl Check {
-    /// Runs the search and says what it found.
+    /// Runs the search and prints the result.
     pub(crate) fn run(&self) -> Answer {
         let protocol = find(&self.protocol, &self.cluster.options)?;
         let (facts, site) = (protocol.facts(), self.cluster.site);
@@ -120,12 +120,12 @@ impl Search<'_> {
         let visited = limits.visited.clone();
         let start = Instant::now();
         let states = move || visited.load(Ordering::Relaxed) as u64;
-        let search = || hushed(|| check(space, &limits));
-        let report = shown(Goal::Unknown, "states", states, search);
+        let search = || with_quiet_panics(|| check(space, &limits));
+        let report = with_progress(Goal::Unknown, "states", states, search);
         if self.args.json {
-            say(&format!("{}\n", self.json(&report)))?;
+            print(&format!("{}\n", self.json(&report)))?;
         } else {
-            say(&self.text(&report, start.elapsed()))?;
+            print(&self.text(&report, start.elapsed()))?;
         }
         Ok(match report {
             Report { violation: Some(_), .. } => Verdict::Broken,
@@ -185,7 +185,7 @@ impl Search<'_> {
     }
 }
 
-/// How many lines are shown of a schedule that is not the shortest, and may have thousands.
+/// How many lines are shown of a schedule that is not the shortest and may be very long.
 const LAST: usize = 40;
 
 fn violation(paint: Paint, breach: &Breach, trace: &Trace) -> Vec<String> {
@@ -211,7 +211,7 @@ fn serve(space: &Space, address: &str) -> Answer {
     let found: Vec<_> = address.to_socket_addrs().map_err(refused)?.collect();
     // Tried here, because the explorer itself panics if it cannot listen.
     TcpListener::bind(&found[..]).map_err(refused)?;
-    say(&format!("open http://{address}/ in a browser; Ctrl-C ends it\n"))?;
-    hushed(|| explore(space, address));
+    print(&format!("open http://{address}/ in a browser; Ctrl-C ends it\n"))?;
+    with_quiet_panics(|| explore(space, address));
     Ok(Verdict::Clean)
 }

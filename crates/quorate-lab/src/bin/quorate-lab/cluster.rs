@@ -28,26 +28,26 @@ pub(crate) struct ClusterArgs {
     /// `check`]
     #[arg(long, value_name = "R|R,R,..")]
     pub(crate) requests: Option<Requests>,
-    /// What callers claim, spelt as in scripts: those of each site parted by semicolons, one after
-    /// the other by commas, and both from the front again where there are too few
+    /// What callers claim, as in scripts: semicolons separate sites, commas the successive claims
+    /// of a site; both lists start over when they are used up
     #[arg(long, value_name = "LIST")]
     pub(crate) claims: Option<String>,
     /// How many claims of a site may be under way at once, where the protocol allows several
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) at_once: NonZeroUsize,
-    /// Sets a switch of the protocol; may be repeated
+    /// Set an option of the protocol; may be repeated
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub(crate) options: Vec<Setting>,
     /// How many waiting callers may give up
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) gives_up: u32,
-    /// With sessions that can end, instead of the papers' channels that never fail; in `sim random`
+    /// Use sessions that can end instead of the papers' reliable channels; in `sim random`, run
     /// whole sites
     #[arg(long)]
     pub(crate) site: bool,
 }
 
-/// How many claims are made at each site, as it was written.
+/// The argument of `--requests`.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests(Vec<u32>);
 
@@ -56,7 +56,7 @@ impl FromStr for Requests {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |part: &str| {
-            let wrong = || format!("expected a number, or numbers parted by commas, not `{part}`");
+            let wrong = || format!("expected a number, or comma-separated numbers, not `{part}`");
             part.trim().parse().map_err(|_| wrong())
         };
         text.split(',').map(number).collect::<Result<_, _>>().map(Self)
@@ -68,23 +68,23 @@ fn parse_setting(text: &str) -> Result<Setting, String> {
     Ok(Setting { name: name.to_owned(), value: value.to_owned() })
 }
 
-/// A cluster and what its callers do, whatever the protocol.
+/// A cluster and its callers, for any protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
     /// How many claims are made at each site.
     pub(crate) requests: Vec<u32>,
-    /// Whom each site asks when all are up, if that does not depend on its claim.
+    /// The quorum of each site when all are up, if it does not depend on the claim.
     pub(crate) own: Vec<Option<SiteSet>>,
     name: String,
     quorum: String,
     args: ClusterArgs,
 }
 
-/// A cluster as it was described, the same for a world, and what its callers claim.
+/// A cluster as described, its setup for a world, and the claims of its callers.
 pub(crate) type Resolved = (Cluster, Arc<dyn AnySetup>, Claims);
 
 impl ClusterArgs {
-    /// The cluster that is meant, with this many sites and requests where nothing is said.
+    /// The described cluster, with defaults for the numbers of sites and requests.
     pub(crate) fn resolve(
         &self,
         protocol: &dyn AnyProtocol,
@@ -111,12 +111,12 @@ impl ClusterArgs {
         Ok((cluster, setup, claims))
     }
 
-    /// A protocol that knows only the world of its paper cannot follow these flags.
+    /// Refuses flags that a protocol without sessions cannot support.
     fn refuse_faults(&self, facts: Facts) -> Result<(), Failure> {
         let given = [("--site", self.site), ("--gives-up", self.gives_up > 0)];
         match given.into_iter().find(|(_, given)| facts.ideal && *given) {
             Some((flag, _)) => {
-                let why = "its paper knows no sessions, and nobody gives up; leave it out";
+                let why = "its paper has no sessions, and no caller gives up; leave it out";
                 Err(format!("{flag} {}: {why}", facts.name).into())
             }
             None => Ok(()),
@@ -135,7 +135,7 @@ impl ClusterArgs {
         Ok(claims.at_once(self.at_once.get()))
     }
 
-    /// A name that is no file is that of a construction.
+    /// The quorum system; a name that is no file names a construction.
     fn shape(&self, quorum: &str, default: usize) -> Result<Shape, Failure> {
         let path = Path::new(quorum);
         let named = path.components().count() == 1 && path.extension().is_none();
@@ -200,17 +200,17 @@ impl Cluster {
         self.requests.len()
     }
 
-    /// The quorum system as it was asked for.
+    /// The quorum system, as given.
     pub(crate) fn quorum(&self) -> &str {
         &self.quorum
     }
 
-    /// The switches that were set.
+    /// The options that were set.
     pub(crate) fn settings(&self) -> &[Setting] {
         &self.args.options
     }
 
-    /// The switches that were set, by name.
+    /// The options that were set, by name.
     pub(crate) fn options(&self) -> BTreeMap<&str, &str> {
         let pairs = self.settings().iter();
         pairs.map(|setting| (setting.name.as_str(), setting.value.as_str())).collect()
@@ -235,7 +235,7 @@ impl Cluster {
         format!("{protocol}, {n}, {name}{}", options.collect::<String>())
     }
 
-    /// The flags that give this cluster again.
+    /// The flags that describe this cluster.
     pub(crate) fn flags(&self) -> Vec<String> {
         let mut flags = Vec::new();
         let mut add = |flag: &str, value: &str| flags.push(format!("{flag} {}", quoted(value)));
@@ -265,7 +265,7 @@ impl Cluster {
     }
 }
 
-/// `text` as one word of a shell.
+/// `text`, quoted as one word for a shell.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,/:+".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

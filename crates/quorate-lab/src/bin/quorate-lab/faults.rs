@@ -1,4 +1,4 @@
-//! What may go wrong, as the command line says it.
+//! Faults, as the command line describes them.
 
 use std::str::FromStr;
 
@@ -6,27 +6,27 @@ use clap::Args;
 use quorate_sim::{Contract, Facts, Faults, Order, Slips};
 use serde_json::{Value, json};
 
-/// The flags that say what may go wrong with sessions and sites.
+/// The flags for faults of sessions and sites.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct FaultArgs {
-    /// How many sessions may be lost or fall silent, and how many sites may crash; how many
-    /// messages may come twice or never, and how many timers may run out early; how often
-    /// `sim random` cuts the sites in two
+    /// How many sessions may be lost or fall silent, how many sites may crash, how many messages
+    /// may be duplicated or dropped, how many timers may expire early, and how often `sim random`
+    /// partitions the sites
     #[arg(long, value_name = "lose=1,silent=1,crash=1,duplicate=1,drop=1,early=1,cut=1")]
     pub(crate) budget: Option<Budget>,
-    /// How many of a hundred messages are lost in `sim random`, where the protocol allows it
+    /// The percentage of messages lost in `sim random`, where the protocol allows it
     #[arg(long, value_name = "PERCENT", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=99))]
     pub(crate) loss: u32,
-    /// A session that is lost is never opened again
+    /// Never open a lost session again
     #[arg(long)]
     pub(crate) no_reopen: bool,
-    /// A site that crashes never starts again
+    /// Never restart a crashed site
     #[arg(long)]
     pub(crate) no_restart: bool,
 }
 
-/// How much may go wrong.
+/// The numbers of faults that may happen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Budget {
     lose: u32,
@@ -39,12 +39,12 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Whether sessions or sites are struck.
-    fn strikes(self) -> bool {
+    /// Whether there are faults of sessions or sites.
+    fn fault_plan(self) -> bool {
         (self.lose, self.silent, self.crash) != (0, 0, 0)
     }
 
-    /// Whether things happen that sessions keep from protocols.
+    /// Whether there are faults that sessions hide from protocols.
     fn slips(self) -> bool {
         (self.drop, self.early, self.cut) != (0, 0, 0)
     }
@@ -81,7 +81,7 @@ impl FromStr for Budget {
 }
 
 impl FaultArgs {
-    /// In which order channels deliver, as `order` spells it for this protocol; `sessions` keep it.
+    /// The order in which channels deliver, from the argument `order`; `sessions` are FIFO.
     pub(crate) fn order(&self, facts: Facts, order: &str, sessions: bool) -> Result<Order, String> {
         let duplicates = self.budget.map_or(0, |budget| budget.duplicate);
         match order {
@@ -98,7 +98,7 @@ impl FaultArgs {
         }
     }
 
-    /// What goes wrong without sessions, for this protocol; with `sessions` nothing does.
+    /// The faults of channels for this protocol; none with `sessions`.
     pub(crate) fn slips(&self, facts: Facts, sessions: bool) -> Result<Slips, String> {
         let Budget { crash, drop, early, cut, .. } = self.budget.unwrap_or_default();
         let slips = Slips { drop, early, crash, loss_percent: self.loss, cut };
@@ -117,14 +117,14 @@ impl FaultArgs {
         }
     }
 
-    /// Whether what goes wrong goes wrong with sessions; some protocols may crash without.
+    /// Whether the faults need sessions; some protocols may crash without.
     pub(crate) fn needs_sessions(&self, facts: Facts) -> bool {
         let budget = self.budget.unwrap_or_default();
         let own = facts.lossy && (budget.lose, budget.silent) == (0, 0);
-        budget.strikes() && !own || self.no_reopen || self.no_restart
+        budget.fault_plan() && !own || self.no_reopen || self.no_restart
     }
 
-    /// Refuses what a protocol cannot follow that knows only the world of its paper.
+    /// Refuses faults for a protocol that assumes reliable channels.
     pub(crate) fn refuse(&self, facts: Facts) -> Result<(), String> {
         match self.given().filter(|_| facts.ideal) {
             Some(flag) => Err(format!("{flag}: {} knows no faults; leave it out", facts.name)),
@@ -135,7 +135,7 @@ impl FaultArgs {
     /// The first of these flags that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [
-            ("--budget", self.budget.is_some_and(|b| b.strikes() || b.slips())),
+            ("--budget", self.budget.is_some_and(|b| b.fault_plan() || b.slips())),
             ("--loss", self.loss > 0),
             ("--no-reopen", self.no_reopen),
             ("--no-restart", self.no_restart),
@@ -143,7 +143,7 @@ impl FaultArgs {
         given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
 
-    /// What may go wrong.
+    /// A description of the faults.
     pub(crate) fn faults(&self) -> Faults {
         let Budget { lose, silent, crash, .. } = self.budget.unwrap_or_default();
         let (reopens, restarts) = (!self.no_reopen, !self.no_restart);
@@ -151,7 +151,7 @@ impl FaultArgs {
         Faults { lose, silent, crash, contract }
     }
 
-    /// The budget for machines; null if there is none.
+    /// The budget as JSON; null if there is none.
     pub(crate) fn json(&self) -> Value {
         let Some(Budget { lose, silent, crash, duplicate, drop, early, cut }) = self.budget else {
             return Value::Null;
@@ -162,7 +162,7 @@ impl FaultArgs {
         })
     }
 
-    /// The flags that give the same again.
+    /// The flags that describe the same.
     pub(crate) fn flags(&self) -> Vec<String> {
         let budget = self.budget.map(|budget| {
             let Budget { lose, silent, crash, duplicate, drop, early, cut } = budget;

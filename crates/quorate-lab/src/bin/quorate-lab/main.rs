@@ -4,9 +4,9 @@ mod check;
 mod cluster;
 mod faults;
 mod html;
-mod hush;
 mod lab;
-mod place;
+mod output_file;
+mod panics;
 mod quorum;
 mod sim;
 
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use quorate_terminal::shell;
 
-/// The laboratory of quorate: simulate its locks, check every schedule, measure what papers claim
+/// The laboratory of quorate: simulate its locks, check every schedule, test the claims of papers
 #[derive(Debug, Parser)]
 #[command(name = "quorate-lab", version, max_term_width = 100, after_help = EXAMPLES)]
 struct QuorateLab {
@@ -25,11 +25,11 @@ struct QuorateLab {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a cluster in virtual time: by a script, or as a seed decides
+    /// Run a cluster in virtual time, by a script or a seed
     #[command(subcommand)]
     Sim(sim::Sim),
     Check(Box<check::Check>),
-    /// Run experiments: what papers claim, and what was measured
+    /// Run experiments that compare the claims of papers with measurements
     #[command(subcommand)]
     Lab(lab::Lab),
     /// Measure, compare and choose quorum systems
@@ -47,7 +47,7 @@ Examples:
   quorate lab list                   the experiments
 
 `quorate sim`, `check`, `lab`, and `quorum compare`, `check`, `suggest` and `measure` run this
-program, where it stands beside `quorate` or on PATH.
+program, if it is installed beside `quorate` or on PATH.
 
 Exit status: 0 all fine, 1 a property broke, 2 bad input, 3 the search was not complete.";
 

@@ -7,7 +7,7 @@ mod role;
 mod token;
 
 use quorate_check::{Claims, Limits, Space, check};
-use quorate_sim::{AnyProtocol, Configured, Faults, Shape, Subject};
+use quorate_sim::{AnyProtocol, Configured, Faults, Shape, SimProtocol};
 
 use super::{Axis, Claim, Finding, Plot, Settings, Sink};
 
@@ -15,7 +15,7 @@ use super::{Axis, Claim, Finding, Plot, Settings, Sink};
 struct Case {
     /// The erratum, by its name in `docs/protocols/`.
     name: &'static str,
-    /// What is printed.
+    /// The printed rule.
     printed: &'static str,
     /// The space, as the command line spells it.
     command: &'static str,
@@ -54,7 +54,7 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     sink(Finding::Plot(plot));
 }
 
-/// Searches each space, and tells how many actions each needs to break.
+/// Searches each space for the length of the shortest schedule that breaks it.
 fn search(settings: Settings, protocol: &str, cases: Vec<Case>, sink: Sink<'_>) -> Vec<u32> {
     let mut lengths = Vec::new();
     for case in cases.into_iter().filter(|case| !(settings.quick && case.long)) {
@@ -74,22 +74,27 @@ fn search(settings: Settings, protocol: &str, cases: Vec<Case>, sink: Sink<'_>) 
     lengths
 }
 
-/// What the paper claims that a property stands for.
+/// The claim of the paper that a property stands for.
 fn claim(property: &str) -> Claim {
     Claim::never(match property {
         "exclusion" | "units" => "exclusion",
-        "progress" | "vacancy" => "everybody gets in",
+        "progress" | "vacancy" => "every request enters",
         "one token" | "fences grow" => "one valid token",
         _ => "its invariants hold",
     })
 }
 
 /// The papers' world: nothing goes wrong, and channels keep the order.
-fn calm<P: Subject>(shape: &Shape, options: P::Options, requests: &[u32], claims: &str) -> Space {
+fn calm<P: SimProtocol>(
+    shape: &Shape,
+    options: P::Options,
+    requests: &[u32],
+    claims: &str,
+) -> Space {
     let claims = Claims::parse::<P>(claims).expect("claims");
     let all: Vec<_> = claims.iter().cloned().collect();
     let setup = Configured::<P> { options }.setup(shape, &all).expect("such quorums exist");
-    Space::calm(setup, claims, requests)
+    Space::without_faults(setup, claims, requests)
 }
 
 /// A construction by its name.
@@ -97,7 +102,7 @@ fn kind(name: &str, n: usize) -> Shape {
     Shape::Kind(name.to_owned(), n)
 }
 
-/// A quorum for each site, counted from 1; none for those that only arbitrate.
+/// A quorum for each site, counted from 1; none for sites that are only arbiters.
 fn listed(own: &[&[usize]]) -> Shape {
     let quorum = |sites: &&[usize]| {
         let set = sites.iter().map(|site| quorate_quorum::SiteId::new(site - 1)).collect();
@@ -106,7 +111,7 @@ fn listed(own: &[&[usize]]) -> Shape {
     Shape::Listed(own.iter().map(quorum).collect())
 }
 
-/// So many sessions may be lost and sites may crash; everything comes back.
+/// So many sessions may be lost and sites may crash; sessions reopen and sites restart.
 fn faults(lose: u32, crash: u32) -> Faults {
     Faults { lose, crash, ..Faults::NONE }
 }

@@ -2,14 +2,14 @@
 
 use quorate_check::{Order, Space};
 use quorate_protocol::pool::Options;
-use quorate_protocol::pool::errata::{Erratum, Unrepaired};
+use quorate_protocol::pool::mutations::{Mutant, Mutation};
 use quorate_sim::Shape;
 
 use super::{Case, calm, faults, kind, listed};
 
 pub(super) fn cases() -> Vec<Case> {
     let space = |undone, shape: &Shape, requests: &[u32], claims| {
-        calm::<Unrepaired>(shape, (Options::default(), undone), requests, claims)
+        calm::<Mutant>(shape, (Options::default(), undone), requests, claims)
     };
     let two_ask_one = listed(&[&[3], &[3], &[]]);
     let three_ask_one = listed(&[&[4], &[4], &[4], &[]]);
@@ -23,7 +23,7 @@ pub(super) fn cases() -> Vec<Case> {
             name: "E1",
             printed: "who leaves answers a cancel that crosses its release",
             command: "--requests 1,2,0 --claims '1 of 1', site 3 is the arbiter of all",
-            space: space(Erratum::E1, &two_ask_one, &[1, 2, 0], "1 of 1"),
+            space: space(Mutation::E1, &two_ask_one, &[1, 2, 0], "1 of 1"),
             long: false,
         },
         Case {
@@ -31,7 +31,7 @@ pub(super) fn cases() -> Vec<Case> {
             printed: "the clock does not move with a request",
             command: "--requests 2,1,0 --claims '1 of 1' --gives-up 1, \
                       site 3 is the arbiter of all",
-            space: Space { gives_up: 1, ..space(Erratum::E3, &two_ask_one, &[2, 1, 0], "1 of 1") },
+            space: Space { gives_up: 1, ..space(Mutation::E3, &two_ask_one, &[2, 1, 0], "1 of 1") },
             long: false,
         },
         Case {
@@ -41,8 +41,8 @@ pub(super) fn cases() -> Vec<Case> {
                       sites 3 and 4 are the arbiters of all",
             space: Space {
                 order: any,
-                ..space(Erratum::E4, &two_ask_two, &[1, 1, 0, 0], "1 of 1")
-                    .of::<Unrepaired>((unordered, Erratum::E4))
+                ..space(Mutation::E4, &two_ask_two, &[1, 1, 0, 0], "1 of 1")
+                    .of::<Mutant>((unordered, Mutation::E4))
             },
             long: false,
         },
@@ -53,7 +53,7 @@ pub(super) fn cases() -> Vec<Case> {
                       site 4 is the arbiter of all",
             space: Space {
                 gives_up: 1,
-                ..space(Erratum::E5, &three_ask_one, &[1, 1, 1, 0], "1 of 1")
+                ..space(Mutation::E5, &three_ask_one, &[1, 1, 1, 0], "1 of 1")
             },
             long: false,
         },
@@ -62,7 +62,7 @@ pub(super) fn cases() -> Vec<Case> {
             printed: "(not printed) what comes back goes past who does not fit",
             command: "--requests 1,1,1,0,0 --claims '1 of 2; 2 of 2; 1 of 2', \
                       sites 4 and 5 are the arbiters of all",
-            space: space(Erratum::N1, &three_ask_two, &[1, 1, 1, 0, 0], mixed),
+            space: space(Mutation::N1, &three_ask_two, &[1, 1, 1, 0, 0], mixed),
             long: false,
         },
         Case {
@@ -71,7 +71,7 @@ pub(super) fn cases() -> Vec<Case> {
             command: "--site --sites 3 --requests 1,1,0 --claims '2 of 2' --budget crash=1",
             space: Space {
                 faults: Some(faults(0, 1)),
-                ..space(Erratum::N2, &kind("uniform", 3), &[1, 1, 0], "2 of 2")
+                ..space(Mutation::N2, &kind("uniform", 3), &[1, 1, 0], "2 of 2")
             },
             long: true,
         },

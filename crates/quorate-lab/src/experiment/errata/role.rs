@@ -2,7 +2,7 @@
 
 use quorate_check::{Order, Space};
 use quorate_protocol::role::Options;
-use quorate_protocol::role::errata::{Erratum, Unrepaired};
+use quorate_protocol::role::mutations::{Mutant, Mutation};
 
 use super::{Case, calm, kind, listed};
 
@@ -20,7 +20,7 @@ const ROLES: &str = "--sites 3 --quorum cyclic --claims 'exclusive b for 1ms; ex
                      1ms; shared b for 5ms'";
 
 pub(super) fn cases() -> Vec<Case> {
-    use Erratum::{A1, A2, A4, A5, A6, A7, A8Blind, A8Ignored, A8Process, A19};
+    use Mutation::{A1, A2, A4, A5, A6, A7, A8Blind, A8Ignored, A8Process, A19};
     let pair = listed(&[&[3, 4], &[3, 4], &[], &[]]);
     let three = listed(&[&[4, 5], &[4, 5], &[4, 5], &[], &[]]);
     let cyclic = kind("cyclic", 3);
@@ -32,11 +32,11 @@ pub(super) fn cases() -> Vec<Case> {
         ("A4", A4, "a stage that is over gives back again"),
         ("A5", A5, "every better request makes the arbiter ask"),
         ("A6", A6, "who is accepted late is let in"),
-        ("A7", A7, "whoever leaves, the next gets in"),
+        ("A7", A7, "whenever a member leaves, the next enters"),
         ("A8-ignored", A8Ignored, "order is not mentioned: a question overtakes its loan"),
         ("A8-blind", A8Blind, "order is not mentioned: the question is answered blindly"),
         ("A8-process", A8Process, "order is not mentioned: a request overtakes the last release"),
-        ("A19", A19, "nobody is told that it has to wait"),
+        ("A19", A19, "no request is told that it has to wait"),
     ];
     let case = |(name, undone, printed)| {
         let (command, shape, requests, claims): (_, _, &[u32], _) = match undone {
@@ -52,7 +52,7 @@ pub(super) fn cases() -> Vec<Case> {
         let unordered = matches!(undone, A8Ignored | A8Blind | A8Process);
         let options = Options { unordered, ..Options::default() };
         let order = if unordered { Order::Any { duplicates: 0 } } else { Order::Fifo };
-        let space = calm::<Unrepaired>(shape, (options, undone), requests, claims);
+        let space = calm::<Mutant>(shape, (options, undone), requests, claims);
         let long = matches!(undone, A4 | A5 | A8Process);
         Case { name, printed, command, space: Space { order, ..space }, long }
     };

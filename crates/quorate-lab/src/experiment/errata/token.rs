@@ -2,7 +2,7 @@
 
 use quorate_check::{Slips, Space};
 use quorate_protocol::token::Options;
-use quorate_protocol::token::errata::{Erratum, Unrepaired};
+use quorate_protocol::token::mutations::{Mutant, Mutation};
 
 use super::{Case, calm, kind};
 
@@ -13,7 +13,7 @@ pub(super) fn cases() -> Vec<Case> {
     let table: [(_, _, _, _, &[u32], _, _); 5] = [
         (
             "E1",
-            Erratum::E1,
+            Mutation::E1,
             "sessions are numbered by idle holders only",
             "--sites 3 --requests 2,1,1 --claims 'a; b'",
             &[2, 1, 1],
@@ -22,7 +22,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         (
             "E4",
-            Erratum::E4,
+            Mutation::E4,
             "who does not have the token keeps no request",
             "--sites 3 --requests 2,1,1 --claims 'a; b'",
             &[2, 1, 1],
@@ -31,8 +31,8 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         (
             "E5",
-            Erratum::E5,
-            "nobody tells who has the token",
+            Mutation::E5,
+            "no site says which one has the token",
             "--sites 3 --requests 1,2,2 --claims 'a; b'",
             &[1, 2, 2],
             "a; b",
@@ -40,7 +40,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         (
             "E14",
-            Erratum::E14,
+            Mutation::E14,
             "a holder takes a copy of its own token",
             "--sites 3 --claims 'a; b; b' --budget early=1",
             &[1, 1, 1],
@@ -49,7 +49,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         (
             "E16",
-            Erratum::E16,
+            Mutation::E16,
             "a token is made from a copy only",
             "--sites 3 --requests 0,1,0 --claims a --budget crash=1",
             &[0, 1, 0],
@@ -58,7 +58,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
     ];
     let case = |(name, undone, printed, command, requests, claims, slips)| {
-        let space = calm::<Unrepaired>(&three, (Options::default(), undone), requests, claims);
+        let space = calm::<Mutant>(&three, (Options::default(), undone), requests, claims);
         Case { name, printed, command, space: Space { slips, ..space }, long: false }
     };
     table.map(case).into()

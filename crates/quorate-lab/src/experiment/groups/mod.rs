@@ -10,10 +10,10 @@ use quorate_protocol::group::{Choice, Claim, Group, GroupLock, Options};
 use quorate_protocol::token::{self, TokenLock};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{Delay, Plan, Span, T, Tally};
-use quorate_sim::{Claims, Subject};
+use quorate_sim::{Claims, SimProtocol};
 
 use super::claim::Claim as Claimed;
-use super::measure::{Chance, Crowd, in_t, seeds, served, share};
+use super::measure::{Chance, ConcurrencyMeter, in_t, seeds, served, share};
 use super::{Axis, Finding, Plot, Settings, Sink};
 use crate::baselines::joung::{Joung, MGroup, Options as JoungOptions};
 
@@ -27,7 +27,7 @@ const ASKS: u32 = 12;
 const GROUPS: [(usize, usize); 8] =
     [(1, 1), (2, 1), (4, 1), (8, 1), (3, 2), (6, 2), (8, 2), (8, 3)];
 
-/// Those of the quick form.
+/// The sizes with `--quick`.
 const QUICK: [(usize, usize); 5] = [(1, 1), (4, 1), (8, 1), (3, 2), (8, 3)];
 
 /// Concurrency, waiting and messages; then needless waits; then the choice of a group.
@@ -71,13 +71,13 @@ fn plots(settings: Settings) -> [Plot; 4] {
     ]
 }
 
-/// What a group lock is worth.
+/// The figures of a group lock.
 #[derive(Clone, Copy, Debug)]
 struct Worth {
     concurrency: f64,
     wait: f64,
     messages: f64,
-    sessions: f64,
+    occupancies: f64,
     joined: f64,
 }
 
@@ -114,15 +114,15 @@ impl Found {
         let (many, soon) = ("inside together", "waiting");
         let more = || Claimed::at_least("joung", older.concurrency);
         let sooner = || Claimed::at_most("joung", older.wait);
-        // Who names one group has no choice.
+        // A claim of one group has no choice.
         let ours = [("group", self.arbitrary), ("group, most waiting", self.most_waiting)];
         for (name, ours) in ours.into_iter().take(some.min(2)) {
             row(name, many, more(), (ours.concurrency, "callers"));
             row(name, soon, sooner(), (ours.wait, "T"));
             let bound = Claimed::at_most("9|Q|", 9.0 * QUORUM);
             row(name, "messages", bound, (ours.messages, "messages"));
-            let fewer = Claimed::at_most("joung", older.sessions);
-            row(name, "sessions in 1000 T", fewer, (ours.sessions, "sessions"));
+            let fewer = Claimed::at_most("joung", older.occupancies);
+            row(name, "occupancies in 1000 T", fewer, (ours.occupancies, "occupancies"));
             let joined = Claimed::at_least("joung", older.joined);
             row(name, "join others", joined, (ours.joined, "%"));
         }
@@ -153,13 +153,13 @@ impl Found {
     }
 }
 
-fn worth<P: Subject<Claim = Claim>>(
+fn worth<P: SimProtocol<Claim = Claim>>(
     settings: Settings,
     quorums: &P::Quorums,
     options: &P::Options,
     of: (usize, usize),
 ) -> Worth {
-    let (mut sum, mut crowd) = (Tally::default(), Crowd::default());
+    let (mut sum, mut meter) = (Tally::default(), ConcurrencyMeter::default());
     for seed in seeds(settings.seed, runs(settings)) {
         let claims = claims(SITES, of, ASKS, seed);
         let plan = Plan {
@@ -169,15 +169,15 @@ fn worth<P: Subject<Claim = Claim>>(
             delay: Delay::Exponential,
             ..Plan::calm::<P>(quorums.clone(), options.clone(), claims)
         };
-        sum.add(&served(&plan, seed, &mut crowd));
-        crowd.rest();
+        sum.add(&served(&plan, seed, &mut meter));
+        meter.rest();
     }
     Worth {
-        concurrency: crowd.concurrency(),
-        wait: crowd.wait(),
+        concurrency: meter.concurrency(),
+        wait: meter.wait(),
         messages: share(sum.messages, sum.entries),
-        sessions: 1000.0 * crowd.sessions() as f64 / in_t(sum.elapsed_ticks),
-        joined: 100.0 * crowd.joined(),
+        occupancies: 1000.0 * meter.occupancies() as f64 / in_t(sum.elapsed_ticks),
+        joined: 100.0 * meter.joined(),
     }
 }
 
@@ -190,7 +190,7 @@ fn claims(sites: usize, (groups, some): (usize, usize), asks: u32, seed: u64) ->
             letters.swap_remove(chance.below(letters.len()));
         }
         let group = |letter: &u8| Group::new(&char::from(*letter).to_string());
-        Claim { groups: letters.iter().map(group).collect(), hasty: false }
+        Claim { groups: letters.iter().map(group).collect(), no_wait: false }
     };
     Claims::each((0..sites).map(|_| (0..asks).map(|_| claim()).collect()).collect())
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use quorate_protocol::group::{Choice, Claim, GroupLock, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
 use quorate_sim::random::{self, Delay, Plan, Span, T};
-use quorate_sim::{Claims, Subject, Unwatched};
+use quorate_sim::{Claims, SimProtocol, Unwatched};
 
 use super::{Claimed, Joung, JoungOptions, MGroup, Settings, Sink, seeds};
 
-/// In how many runs somebody waits who could be inside; such a run ends there.
+/// In how many runs a caller waits needlessly; such a run ends there.
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let runs = if settings.quick { 50 } else { 500 };
     let majority: Arc<dyn QuorumSystem> = build(Kind::Majority, 5).expect("five sites");
@@ -34,7 +34,7 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     sink(claim.beside(name, condition, (blocked as f64, "runs"), "Manabe & Park, section 3"));
 }
 
-fn blocked<P: Subject<Claim = Claim>>(
+fn blocked<P: SimProtocol<Claim = Claim>>(
     settings: Settings,
     quorums: P::Quorums,
     options: P::Options,

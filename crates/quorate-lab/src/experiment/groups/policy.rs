@@ -10,18 +10,18 @@ use quorate_sim::random::{Delay, Plan, Span, T, TimedObserver};
 
 use super::{Claimed, Settings, Sink, claims, seeds, served, share};
 
-/// Managers, of which two are asked, and those who ask.
+/// The managers, of which two are asked, and the requesters.
 const MANAGERS: usize = 3;
 const ASKING: usize = 9;
 const ASKS: u32 = 12;
 
-/// Groups, groups of a claim, and in percent as an independent simulation found it: who follows if
-/// any group is taken, if known; how many more if that which most wait for is; and the messages
-/// this saves.
+/// Groups, groups of a claim, and percentages from an independent simulation: requests that follow
+/// with an arbitrary choice of group, if known; how many more follow if the group with the most
+/// waiters is chosen; and the messages this saves.
 const FIGURES: [(usize, usize, Option<f64>, f64, f64); 3] =
     [(8, 3, Some(75.0), 5.0, 4.0), (6, 2, Some(73.5), 3.5, 3.0), (3, 2, None, 1.0, 1.0)];
 
-/// Who follows, what a request costs, and what the better choice saves.
+/// The share of followers, the cost of a request, and the savings of the better choice.
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let runs = if settings.quick { 20 } else { 200 };
     let condition = format!(
@@ -71,7 +71,7 @@ fn follow(settings: Settings, of: (usize, usize), choice: Choice, runs: u64) -> 
     (100.0 * share(followers.0, entries), share(messages, entries) / built.max_size() as f64)
 }
 
-/// Counts who enters without the votes of a quorum.
+/// Counts entries without the votes of a quorum.
 struct Followers(u64);
 
 impl TimedObserver for Followers {

@@ -1,6 +1,7 @@
-//! Numbers without a pattern, for what a plan leaves open.
+//! Pseudo-random numbers for choices that a plan leaves open.
 
-/// The same numbers for the same seed: splitmix64.
+/// A splitmix64 generator. The simulator's `ChaCha8` would draw other numbers, and so change all
+/// measured figures.
 #[derive(Clone, Debug)]
 pub(in crate::experiment) struct Chance(pub(in crate::experiment) u64);
 

@@ -2,11 +2,11 @@
 
 use quorate_quorum::SiteId;
 use quorate_sim::random::{Delay, Plan, Span, Tally};
-use quorate_sim::{Claim, Claims, Event, Observer, Order, Quorums, Subject, Unwatched, setup};
+use quorate_sim::{Claim, Claims, Event, Observer, Order, Quorums, SimProtocol, Unwatched, setup};
 
 use super::{Chance, in_t, seeds, served, share};
 
-/// Under heavy load: everybody asks again at once.
+/// The cost under heavy load: every site asks again at once.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::experiment) struct Heavy {
     /// Messages for an entry.
@@ -17,11 +17,10 @@ pub(in crate::experiment) struct Heavy {
     pub(in crate::experiment) throughput: f64,
 }
 
-/// What heavy load costs if everybody stays inside for so many ticks, and all messages take T.
+/// The cost under heavy load if every stay takes so many ticks, and every message takes T.
 ///
-/// Beginning and end of a run are the same whatever its length, so two runs of different length
-/// differ by the middle alone.
-pub(in crate::experiment) fn heavy<P: Subject<Claim = ()>>(
+/// Two runs of different length have the same beginning and end, so they differ only in the middle.
+pub(in crate::experiment) fn heavy<P: SimProtocol<Claim = ()>>(
     quorums: &P::Quorums,
     options: &P::Options,
     inside: u64,
@@ -39,9 +38,9 @@ pub(in crate::experiment) fn heavy<P: Subject<Claim = ()>>(
     }
 }
 
-/// What heavy load costs if messages take unequal time: the mean of some runs in which everybody
-/// enters forty times.
-pub(in crate::experiment) fn uneven<P: Subject<Claim = ()>>(
+/// The cost under heavy load with unequal delays: the mean of some runs in which every site enters
+/// forty times.
+pub(in crate::experiment) fn uneven<P: SimProtocol<Claim = ()>>(
     quorums: &P::Quorums,
     options: &P::Options,
     inside: u64,
@@ -60,7 +59,7 @@ pub(in crate::experiment) fn uneven<P: Subject<Claim = ()>>(
     }
 }
 
-fn crowded<P: Subject<Claim = ()>>(
+fn crowded<P: SimProtocol<Claim = ()>>(
     quorums: &P::Quorums,
     options: &P::Options,
     inside: u64,
@@ -69,18 +68,18 @@ fn crowded<P: Subject<Claim = ()>>(
     Plan { inside: Span::Fixed(inside), ..plan }
 }
 
-/// Messages for an entry under light load: one caller at a time, at sites in no particular order.
-pub(in crate::experiment) fn light<P: Subject<Claim = ()>>(
+/// Messages for an entry under light load: one caller at a time, at random sites.
+pub(in crate::experiment) fn light<P: SimProtocol<Claim = ()>>(
     quorums: &P::Quorums,
     options: &P::Options,
     seed: u64,
 ) -> f64 {
-    // A few rounds, until it no longer matters how everything began.
+    // A few rounds first, so that the initial state does not matter.
     light_of::<P>(quorums, options, seed, (5 * quorums.n(), 30 * quorums.n()))
 }
 
-/// The same of so many entries, after so many that do not count.
-pub(in crate::experiment) fn light_of<P: Subject<Claim = ()>>(
+/// The same for so many entries, after so many that do not count.
+pub(in crate::experiment) fn light_of<P: SimProtocol<Claim = ()>>(
     quorums: &P::Quorums,
     options: &P::Options,
     seed: u64,

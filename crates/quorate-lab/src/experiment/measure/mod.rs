@@ -1,16 +1,16 @@
-//! How runs are made and counted, whatever the experiment.
+//! Runs and counts that all experiments share.
 
 mod chance;
-mod crowd;
+mod concurrency;
 mod entry;
 
 use quorate_sim::random::{Plan, T, Tally, TimedObserver, run};
 
 pub(super) use self::chance::Chance;
-pub(super) use self::crowd::Crowd;
+pub(super) use self::concurrency::ConcurrencyMeter;
 pub(super) use self::entry::{Heavy, heavy, light, light_of, uneven};
 
-/// Runs a plan in which everybody is served.
+/// Runs a plan, and asserts that every claim is served.
 pub(super) fn served(plan: &Plan, seed: u64, watch: &mut dyn TimedObserver) -> Tally {
     let outcome = run(plan, seed, watch);
     let served = outcome.breach.is_none() && outcome.tally.unserved == 0;
@@ -23,7 +23,7 @@ pub(super) fn served(plan: &Plan, seed: u64, watch: &mut dyn TimedObserver) -> T
     outcome.tally
 }
 
-/// Seeds of so many runs, which no other seed of the experiment shares.
+/// Seeds of so many runs, distinct for different seeds of the experiment.
 pub(super) fn seeds(seed: u64, runs: u64) -> impl Iterator<Item = u64> {
     (0..runs).map(move |run| seed.wrapping_mul(1_000_003).wrapping_add(run))
 }
@@ -33,7 +33,7 @@ pub(super) fn in_t(ticks: u64) -> f64 {
     ticks as f64 / T as f64
 }
 
-/// A share of a whole; nothing of nothing.
+/// A share of a whole; 0 if the whole is 0.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

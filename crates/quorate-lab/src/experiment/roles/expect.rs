@@ -1,4 +1,4 @@
-//! What those who wait are told to expect, and when they are admitted.
+//! Estimated admission times, compared with the actual ones.
 
 use std::collections::BTreeMap;
 
@@ -9,42 +9,42 @@ use quorate_sim::{AnyWorld, Event};
 
 use crate::experiment::measure::{in_t, share};
 
-/// How the expected times of several runs compare with what happened.
+/// How the estimates of several runs compare with the admissions.
 #[derive(Debug, Default)]
 pub(super) struct Expectations {
     /// Requests that had to wait.
     waited: u64,
-    /// Those of them that were told a moment.
-    told: u64,
+    /// Those of them that got an estimate.
+    estimated: u64,
     earlier: u64,
     later: u64,
-    /// How far the moment was off, added up.
+    /// The sum of the errors.
     ticks: u64,
 }
 
 impl Expectations {
-    /// The mean distance between the expected and the actual moment, in T.
+    /// The mean error of an estimate, in T.
     pub(super) fn error(&self) -> f64 {
-        in_t(self.ticks) / self.told.max(1) as f64
+        in_t(self.ticks) / self.estimated.max(1) as f64
     }
 
-    /// In percent of those that were told a moment: who came before it.
+    /// The percentage of estimates that were too late.
     pub(super) fn earlier(&self) -> f64 {
-        100.0 * share(self.earlier, self.told)
+        100.0 * share(self.earlier, self.estimated)
     }
 
-    /// In percent of those that were told a moment: who came after it.
+    /// The percentage of estimates that were too early.
     pub(super) fn later(&self) -> f64 {
-        100.0 * share(self.later, self.told)
+        100.0 * share(self.later, self.estimated)
     }
 
-    /// In percent of those that had to wait: who was told a moment.
-    pub(super) fn told(&self) -> f64 {
-        100.0 * share(self.told, self.waited)
+    /// The percentage of waiting requests that got an estimate.
+    pub(super) fn estimated(&self) -> f64 {
+        100.0 * share(self.estimated, self.waited)
     }
 
-    /// Watches one run.
-    pub(super) fn for_a_run(&mut self) -> Run<'_> {
+    /// An observer for one run.
+    pub(super) fn observe_run(&mut self) -> Run<'_> {
         Run { sum: self, arrived: Vec::new(), expected: BTreeMap::new() }
     }
 }
@@ -53,7 +53,7 @@ impl Expectations {
 #[derive(Debug)]
 pub(super) struct Run<'a> {
     sum: &'a mut Expectations,
-    /// Requests that have just come to their hosts.
+    /// Requests that have just reached their hosts.
     arrived: Vec<(SiteId, Ticket)>,
     expected: BTreeMap<Ticket, Tick>,
 }
@@ -83,7 +83,7 @@ impl TimedObserver for Run<'_> {
             let Some(eta) = etas.into_iter().find(|eta| eta.ticket == ticket) else { continue };
             self.sum.waited += 1;
             if let Some(from) = eta.from {
-                self.sum.told += 1;
+                self.sum.estimated += 1;
                 self.expected.insert(ticket, from.max(world.now()) + eta.after);
             }
         }

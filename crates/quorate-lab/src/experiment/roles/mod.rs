@@ -1,7 +1,7 @@
-//! Cenci & Ardenghi 2012: messages, the length of stages, and what those who wait can expect.
+//! Cenci & Ardenghi 2012: messages, the length of stages, and estimated admission times.
 
 mod expect;
-mod ledger;
+mod totals;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use std::time::Duration;
 
 use quorate_protocol::SiteId;
 use quorate_protocol::group::Group;
-use quorate_protocol::role::errata::{Erratum, Unrepaired};
+use quorate_protocol::role::mutations::{Mutant, Mutation};
 use quorate_protocol::role::{Claim, Options, Role, RoleLock};
 use quorate_quorum::{Kind, Listed, QuorumSystem, SiteSet, build};
 use quorate_sim::random::{Delay, Plan, Span, T};
-use quorate_sim::{Claims, Quorums, Subject};
+use quorate_sim::{Claims, Quorums, SimProtocol};
 
 use self::expect::Expectations;
-use self::ledger::Ledger;
+use self::totals::Totals;
 use super::measure::{in_t, seeds, served};
 use super::{Axis, Claim as Claimed, Finding, Plot, Settings, Sink};
 
-/// Numbers of groups, which are also the arbiters, and how many runs are made with so many.
+/// Numbers of groups, which are also the arbiters, each with a number of runs.
 const SIZES: [(usize, u64); 4] = [(3, 40), (7, 20), (13, 10), (21, 6)];
 /// Processes for each group.
-const CROWD: usize = 3;
+const PROCESSES_PER_GROUP: usize = 3;
 /// How often each of them asks.
 const ASKS: u32 = 6;
 
@@ -55,23 +55,23 @@ fn condition(m: usize, q: u64, rest: &str) -> String {
     format!(
         "{m} groups that are also arbiters, cyclic quorums of {q}, {} processes apart from them, \
          {ASKS} claims each, a third of them exclusive, for 1 to 8T, {rest}",
-        CROWD * m
+        PROCESSES_PER_GROUP * m
     )
 }
 
-/// Every message takes what was reckoned with.
+/// Every message takes exactly the assumed delay.
 fn even(settings: Settings, m: usize, runs: u64, sink: Sink<'_>, plots: &mut [Plot; 3]) {
     let (plan, q) = plan::<RoleLock>(m, fair());
-    let (mut ledger, mut expectations) = (Ledger::default(), Expectations::default());
+    let (mut totals, mut expectations) = (Totals::default(), Expectations::default());
     for seed in seeds(settings.seed, runs) {
-        served(&plan, seed, &mut ledger.for_a_run());
-        served(&plan, seed, &mut expectations.for_a_run());
+        served(&plan, seed, &mut totals.observe_run());
+        served(&plan, seed, &mut expectations.observe_run());
     }
     let condition = condition(m, q, &format!("think up to 60T, constant delays, {runs} runs"));
     let mut row = |what: &str, claim: Claimed, measured: (f64, &'static str), note: &str| {
         sink(claim.beside(format!("m={m}: {what}"), condition.clone(), measured, note));
     };
-    let sum = &ledger;
+    let sum = &totals;
     let (locks, messages) = (3 * sum.admissions + 3 * (q - 1) * sum.stages, sum.messages as f64);
     let paper = (locks + 2 * sum.yields) as f64;
     let claim = Claimed::exact("3L + 3(q-1)S + 2Y", paper);
@@ -85,9 +85,9 @@ fn even(settings: Settings, m: usize, runs: u64, sink: Sink<'_>, plots: &mut [Pl
     row("stages of others before one's own", claim, (passed, "stages"), "measured, not proven");
     let seen = &expectations;
     let note = format!(
-        "of the {:.1} % of those who waited that were told a moment; {:.0} % came later: a host \
+        "of the {:.1} % of waiting requests that got an estimate; {:.0} % came later: a host \
          does not know the stages of other groups",
-        seen.told(),
+        seen.estimated(),
         seen.later()
     );
     row("expected time off by", Claimed::exact("", 0.0), (seen.error(), "T"), &note);
@@ -99,38 +99,38 @@ fn even(settings: Settings, m: usize, runs: u64, sink: Sink<'_>, plots: &mut [Pl
     plots[2].measured("role", m as f64, seen.error());
 }
 
-/// Messages take unequal time, and everybody thinks longer.
+/// Unequal delays, and longer pauses.
 fn uneven(settings: Settings, m: usize, sink: Sink<'_>, plots: &mut [Plot; 3]) {
     let (plan, q) = plan::<RoleLock>(m, fair());
     let plan = Plan { delay: Delay::Exponential, think: Span::UpTo(400 * T), ..plan };
-    let mut ledger = Ledger::default();
+    let mut totals = Totals::default();
     for seed in seeds(settings.seed, 4) {
-        served(&plan, seed, &mut ledger.for_a_run());
+        served(&plan, seed, &mut totals.observe_run());
     }
     let claim = Claimed::at_most("2(m-1)", 2.0 * (m as f64 - 1.0));
     let name = format!("m={m}: stages of others before one's own, exponential");
     let condition = condition(m, q, "think up to 400T, exponential delays, 4 runs");
-    let passed = ledger.foreign_most as f64;
+    let passed = totals.foreign_most as f64;
     sink(claim.beside(name, condition, (passed, "stages"), "measured, not proven"));
     plots[1].measured("exponential delays", m as f64, passed);
 }
 
-/// As printed, where the way there and back is not reckoned with.
+/// As printed, without time for the round trip.
 fn printed(settings: Settings, sink: Sink<'_>) {
     let (m, runs) = (3, 10);
-    let (plan, q) = plan::<Unrepaired>(m, (fair(), Erratum::A14));
-    let mut ledger = Ledger::default();
+    let (plan, q) = plan::<Mutant>(m, (fair(), Mutation::A14));
+    let mut totals = Totals::default();
     for seed in seeds(settings.seed, runs) {
-        served(&plan, seed, &mut ledger.for_a_run());
+        served(&plan, seed, &mut totals.observe_run());
     }
     let claim = Claimed::at_most("", 0.0);
     let name = format!("m={m}: a stage beyond its budget, as printed");
     let condition = condition(m, q, &format!("think up to 60T, constant delays, {runs} runs"));
     let note = "A14: the way there and back takes time too";
-    sink(claim.beside(name, condition, (in_t(ledger.overrun_most), "T"), note));
+    sink(claim.beside(name, condition, (in_t(totals.overrun_most), "T"), note));
 }
 
-/// Reckons with the time that a message takes here.
+/// The options with the delay of a message here.
 fn fair() -> Options {
     Options { tc: Duration::from_nanos(T), ..Options::default() }
 }
@@ -138,12 +138,12 @@ fn fair() -> Options {
 /// The plan, and how many sites are in a quorum.
 fn plan<P>(m: usize, options: P::Options) -> (Plan, u64)
 where
-    P: Subject<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
+    P: SimProtocol<Claim = Claim, Quorums = Arc<dyn QuorumSystem>>,
 {
-    let processes = CROWD * m;
+    let processes = PROCESSES_PER_GROUP * m;
     let (quorums, q) = cluster(m, processes);
     let groups = groups(m, &quorums);
-    // Those who host ask for nothing.
+    // Hosts make no claims.
     let idle = vec![vec![claim(&groups, 0, 0)]; m];
     let asking = (0..processes)
         .map(|process| (0..ASKS as usize).map(|round| claim(&groups, process, round)).collect());
@@ -151,7 +151,7 @@ where
     let plan = Plan {
         requests: [vec![0; m], vec![ASKS; processes]].concat(),
         think: Span::UpTo(60 * T),
-        // Nobody stays longer than it said.
+        // A member leaves when its declared time is over.
         inside: Span::Fixed(1000 * T),
         ..Plan::calm::<P>(quorums, options, claims)
     };
@@ -187,5 +187,5 @@ fn claim(groups: &[Group], process: usize, round: usize) -> Claim {
     let role = if exclusive { Role::Exclusive } else { Role::Shared };
     let group = groups[(process * 5 + round * 7) % groups.len()].clone();
     let time = Duration::from_millis((1 + (process * 3 + round * 5) % 8) as u64);
-    Claim { groups: [(group, role)].into(), time, hasty: false }
+    Claim { groups: [(group, role)].into(), time, no_wait: false }
 }

@@ -1,9 +1,9 @@
-//! Swaroop & Singh 2008: what a group lock by token costs, and when it takes its token for lost.
+//! Swaroop & Singh 2008: the cost of a group lock by token, and when the token counts as lost.
 
-mod bill;
-mod epoch;
-mod patience;
+mod entry_cost;
+mod new_token;
 mod sets;
+mod timeout;
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use quorate_protocol::group::Claim;
 use quorate_protocol::token::{Options, TokenLock};
 use quorate_quorum::{Kind, build};
 use quorate_sim::random::{Delay, Plan, Span, T};
-use quorate_sim::{Claims, Shape, Subject, Unwatched};
+use quorate_sim::{Claims, Shape, SimProtocol, Unwatched};
 
-use self::bill::Bill;
+use self::entry_cost::EntryCost;
 use super::measure::{seeds, served, share};
 use super::{Axis, Claim as Claimed, Finding, Plot, Settings, Sink};
 use crate::baseline::Baseline;
@@ -38,9 +38,9 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
         worst(settings, n, sink);
         loads(settings, n, sink, &mut plots);
         idle(n, sink);
-        epoch::run(n, sink);
+        new_token::run(n, sink);
     }
-    patience::run(settings, sink);
+    timeout::run(settings, sink);
     sets::run(settings, sink);
     for plot in plots {
         sink(Finding::Plot(plot));
@@ -58,7 +58,7 @@ fn plots() -> [Plot; 2] {
 }
 
 /// Every site asks for one group after the other, and is inside for T. No timer runs out.
-fn plan<P: Subject<Claim = Claim>>(
+fn plan<P: SimProtocol<Claim = Claim>>(
     n: usize,
     think: Span,
     quorums: P::Quorums,
@@ -77,26 +77,26 @@ fn token(n: usize, think: Span) -> Plan {
     plan::<TokenLock>(n, think, quorums, options)
 }
 
-/// The dearest entry, by the paper's way to count, and the longest queue.
+/// The most expensive entry, as the paper counts, and the longest queue.
 fn worst(settings: Settings, n: usize, sink: Sink<'_>) {
-    let mut bill = Bill::default();
+    let mut cost = EntryCost::default();
     for think in [T, 4 * T, 20 * T] {
         let plan = Plan { delay: Delay::Uniform, ..token(n, Span::UpTo(think)) };
         for seed in seeds(settings.seed, 3) {
-            served(&plan, seed, &mut bill.for_a_run());
+            served(&plan, seed, &mut cost.observe_run());
         }
     }
     let condition = "3 groups, each site asks 12 times, think up to 1, 4, 20T, inside for T, \
                      uniform delays, 3 runs of each";
     let most = Claimed::exact("n + 1", n as f64 + 1.0);
     let name = format!("N={n}: the dearest entry");
-    sink(most.beside(name, condition.to_owned(), (bill.most() as f64, "messages"), ""));
+    sink(most.beside(name, condition.to_owned(), (cost.most() as f64, "messages"), ""));
     let entries = Claimed::at_most("min(n, m)", n.min(GROUPS) as f64);
     let name = format!("N={n}: entries of the queue");
-    sink(entries.beside(name, condition.to_owned(), (bill.entries_most as f64, "entries"), ""));
+    sink(entries.beside(name, condition.to_owned(), (cost.entries_most as f64, "entries"), ""));
 }
 
-/// Messages as sites think longer, beside a token that everybody is asked for.
+/// Messages for longer pauses, beside an algorithm that asks all sites for its token.
 fn loads(settings: Settings, n: usize, sink: Sink<'_>, plots: &mut [Plot; 2]) {
     for think in THINKS {
         let light = think == THINKS[THINKS.len() - 1];
@@ -144,7 +144,7 @@ fn per_entry(plan: &Plan, seed: u64) -> f64 {
     share(messages, entries)
 }
 
-/// The same of an algorithm that asks everybody, and knows no groups.
+/// The same for an algorithm that asks all sites and has no groups.
 fn broadcast(n: usize, think: Span, seed: u64) -> f64 {
     let shape = Shape::Kind("all".to_owned(), n);
     let quorums = Baseline::<SuzukiKasami>::quorums(&shape, &[()]).expect("all sites");
@@ -153,7 +153,7 @@ fn broadcast(n: usize, think: Span, seed: u64) -> f64 {
     per_entry(&Plan { requests: vec![ASKS; n], think, ..plan }, seed)
 }
 
-/// Who has the token and asks alone.
+/// A holder of the token that asks alone.
 fn idle(n: usize, sink: Sink<'_>) {
     let mut plan = token(n, Span::UpTo(T));
     plan.requests = vec![0; n];

@@ -2,7 +2,7 @@
 
 use quorate_protocol::group::{Claim, Group};
 use quorate_protocol::token::Options;
-use quorate_protocol::token::errata::{Erratum, Unrepaired};
+use quorate_protocol::token::mutations::{Mutant, Mutation};
 use quorate_quorum::{Kind, build};
 use quorate_sim::random::{self, Delay, Plan, Span, T};
 use quorate_sim::{Claims, Unwatched};
@@ -10,17 +10,17 @@ use quorate_sim::{Claims, Unwatched};
 use super::{ASKS, Claimed, Settings, Sink, seeds};
 use crate::experiment::measure::Chance;
 
-/// Whom a site that passes the token on asks from then on; T1 never runs out.
-const RULES: [(&str, Erratum, &str); 2] = [
-    ("all who may be next", Erratum::NoT1, ""),
+/// Which sites are asked by a site that passed the token on; T1 never expires.
+const RULES: [(&str, Mutation, &str); 2] = [
+    ("all who may be next", Mutation::NoT1, ""),
     (
         "the first of each entry",
-        Erratum::Firsts,
-        "another may become the first, and nobody asks it",
+        Mutation::Firsts,
+        "another may become the first, and no site asks it",
     ),
 ];
 
-/// How many wait for ever without T1, though nothing is lost.
+/// How many requests wait forever without T1, although nothing is lost.
 pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let runs = if settings.quick { 20 } else { 200 };
     for n in [3, 4, 9] {
@@ -33,7 +33,7 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
                 let plan = plan(n, some, undone, settings.seed);
                 let unserved = |seed| random::run(&plan, seed, &mut Unwatched).tally.unserved;
                 let left: u64 = seeds(settings.seed, runs).map(unserved).sum();
-                let name = format!("N={n}, {some} of 3 groups, asks {rule}: wait for ever");
+                let name = format!("N={n}, {some} of 3 groups, asks {rule}: wait forever");
                 let note = if left > 0 { note } else { "" };
                 let never = Claimed::at_most("", 0.0);
                 sink(never.beside(name, condition, (left as f64, "requests"), note));
@@ -42,14 +42,14 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     }
 }
 
-fn plan(n: usize, some: usize, undone: Erratum, seed: u64) -> Plan {
+fn plan(n: usize, some: usize, undone: Mutation, seed: u64) -> Plan {
     let mut chance = Chance(seed);
     let mut claim = || {
         let mut names = vec!["a", "b", "c"];
         while names.len() > some {
             names.swap_remove(chance.below(names.len()));
         }
-        Claim { groups: names.into_iter().map(Group::new).collect(), hasty: false }
+        Claim { groups: names.into_iter().map(Group::new).collect(), no_wait: false }
     };
     let each = (0..n).map(|_| (0..ASKS).map(|_| claim()).collect());
     let claims = Claims::each(each.collect());
@@ -59,6 +59,6 @@ fn plan(n: usize, some: usize, undone: Erratum, seed: u64) -> Plan {
         think: Span::UpTo(2 * T),
         inside: Span::UpTo(6 * T),
         delay: Delay::Exponential,
-        ..Plan::calm::<Unrepaired>(quorums, (Options::default(), undone), claims)
+        ..Plan::calm::<Mutant>(quorums, (Options::default(), undone), claims)
     }
 }

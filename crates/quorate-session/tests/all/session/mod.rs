@@ -1,4 +1,4 @@
-//! Sessions by the rows of their tables.
+//! Sessions, row by row of the tables in `docs/site.md`.
 
 mod client;
 mod server;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use quorate_quorum::SiteId;
 use quorate_session::session::{
-    At, Badge, Effect, Event, Frame, Half, Hello, Incarnation, Lease, Opening, Packet, Refusal,
-    Renewal, Seq, ServerEnd, Stream, Terms, Welcome,
+    ClusterId, Context, Effect, Event, Frame, Half, Hello, Incarnation, Lease, Opening, Packet,
+    Refusal, Renewal, Seq, ServerEnd, Stream, Terms, Welcome,
 };
 use quorate_session::{SessionNo, Tick};
 
@@ -17,48 +17,55 @@ fn site() -> SiteId {
     SiteId::new(0)
 }
 
-struct Bench {
+struct Rig {
     end: ServerEnd<char>,
     out: Vec<Effect<char>>,
 }
 
-impl Bench {
-    /// One in which the client's incarnation 5 has session 3 open since time 0.
+impl Rig {
+    /// The client's incarnation 5 has session 3 open since time 0.
     fn open() -> Self {
-        let mut bench = Self { end: ServerEnd::new(site()), out: Vec::new() };
-        bench.hello(0, 5, Opening::New(SessionNo(3)));
-        let opened = [Effect::Tell(Event::Opened(site(), SessionNo(3))), welcome(3, 0)];
-        assert_eq!(bench.said(), opened);
-        bench
+        let mut rig = Self { end: ServerEnd::new(site()), out: Vec::new() };
+        rig.hello(0, 5, Opening::New(SessionNo(3)));
+        let opened = [Effect::Notify(Event::Opened(site(), SessionNo(3))), welcome(3, 0)];
+        assert_eq!(rig.effects(), opened);
+        rig
     }
 
     fn act(
         &mut self,
         now_ms: u64,
-        act: impl FnOnce(&mut ServerEnd<char>, At<'_>, &mut Vec<Effect<char>>),
+        act: impl FnOnce(&mut ServerEnd<char>, Context<'_>, &mut Vec<Effect<char>>),
     ) {
         let terms = Terms::default();
         let now = ms(now_ms);
-        let at = At { now, terms: &terms, incarnation: Incarnation(9), quarantined_until: ms(0) };
+        let cx =
+            Context { now, terms: &terms, incarnation: Incarnation(9), quarantined_until: ms(0) };
         while self.end.deadline().is_some_and(|when| when <= now) {
-            self.end.on_deadline(at, &mut self.out);
+            self.end.on_deadline(cx, &mut self.out);
         }
-        act(&mut self.end, at, &mut self.out);
+        act(&mut self.end, cx, &mut self.out);
     }
 
     fn hello(&mut self, now_ms: u64, incarnation: u64, opening: Opening) {
-        self.hello_with(now_ms, Badge::default(), incarnation, opening);
+        self.hello_with(now_ms, ClusterId::default(), incarnation, opening);
     }
 
-    fn hello_with(&mut self, now_ms: u64, badge: Badge, incarnation: u64, opening: Opening) {
-        let hello = Hello { badge, incarnation: Incarnation(incarnation), opening };
-        self.act(now_ms, |end, at, out| end.on_hello(at, hello, out));
+    fn hello_with(
+        &mut self,
+        now_ms: u64,
+        cluster_id: ClusterId,
+        incarnation: u64,
+        opening: Opening,
+    ) {
+        let hello = Hello { cluster_id, incarnation: Incarnation(incarnation), opening };
+        self.act(now_ms, |end, cx, out| end.on_hello(cx, hello, out));
     }
 
-    fn said(&mut self) -> Vec<Effect<char>> {
-        let mut said = std::mem::take(&mut self.out);
-        said.retain(|effect| !matches!(effect, Effect::Note(..)));
-        said
+    fn effects(&mut self) -> Vec<Effect<char>> {
+        let mut effects = std::mem::take(&mut self.out);
+        effects.retain(|effect| !matches!(effect, Effect::Note(..)));
+        effects
     }
 
     fn until(&self) -> Option<Tick> {
@@ -85,124 +92,124 @@ fn frame(payload: char) -> Frame<char> {
     Frame { seq: Seq(1), received: Seq(0), payload }
 }
 
-const CLOSED: fn() -> Effect<char> = || Effect::Tell(Event::Closed(site()));
+const CLOSED: fn() -> Effect<char> = || Effect::Notify(Event::Closed(site()));
 
 #[test]
 fn the_same_session_resumes_and_renews_nothing() {
-    let mut bench = Bench::open();
-    bench.act(10, |end, _, out| end.on_frame(SessionNo(3), frame('x'), out));
-    assert_eq!(bench.said(), [Effect::Deliver(site(), Half::Arbiter, SessionNo(3), 'x')]);
-    bench.act(20, |end, _, _| end.on_down());
-    bench.act(30, |end, _, out| end.send('y', 1, out));
-    assert_eq!(bench.said(), []);
-    bench.hello(40, 5, Opening::Resume(SessionNo(3), Seq(0)));
+    let mut rig = Rig::open();
+    rig.act(10, |end, _, out| end.on_frame(SessionNo(3), frame('x'), out));
+    assert_eq!(rig.effects(), [Effect::Deliver(site(), Half::Arbiter, SessionNo(3), 'x')]);
+    rig.act(20, |end, _, _| end.on_down());
+    rig.act(30, |end, _, out| end.send('y', 1, out));
+    assert_eq!(rig.effects(), []);
+    rig.hello(40, 5, Opening::Resume(SessionNo(3), Seq(0)));
     let again = Frame { seq: Seq(1), received: Seq(1), payload: 'y' };
     let again = Effect::Packet(site(), Packet::Down(SessionNo(3), again));
-    assert_eq!(bench.said(), [welcome(3, 1), again]);
-    assert_eq!(bench.until(), Some(ms(3000)));
+    assert_eq!(rig.effects(), [welcome(3, 1), again]);
+    assert_eq!(rig.until(), Some(ms(3000)));
 }
 
 #[test]
 fn a_larger_number_closes_the_old_session() {
-    let mut bench = Bench::open();
-    bench.hello(100, 5, Opening::New(SessionNo(4)));
-    let opened = Effect::Tell(Event::Opened(site(), SessionNo(4)));
-    assert_eq!(bench.said(), [CLOSED(), opened, welcome(4, 0)]);
+    let mut rig = Rig::open();
+    rig.hello(100, 5, Opening::New(SessionNo(4)));
+    let opened = Effect::Notify(Event::Opened(site(), SessionNo(4)));
+    assert_eq!(rig.effects(), [CLOSED(), opened, welcome(4, 0)]);
 }
 
 #[test]
 fn a_larger_incarnation_waits_for_the_old_lease() {
-    let mut bench = Bench::open();
-    bench.hello(100, 6, Opening::New(SessionNo(1)));
+    let mut rig = Rig::open();
+    rig.hello(100, 6, Opening::New(SessionNo(1)));
     let left = Duration::from_millis(2900);
-    assert_eq!(bench.said(), [Effect::Packet(site(), Packet::Later(SessionNo(1), left))]);
-    assert_eq!(bench.until(), Some(ms(3000)));
-    bench.hello(3000, 6, Opening::New(SessionNo(2)));
-    let opened = Effect::Tell(Event::Opened(site(), SessionNo(2)));
-    assert_eq!(bench.said(), [CLOSED(), opened, welcome(2, 0)]);
+    assert_eq!(rig.effects(), [Effect::Packet(site(), Packet::RetryAfter(SessionNo(1), left))]);
+    assert_eq!(rig.until(), Some(ms(3000)));
+    rig.hello(3000, 6, Opening::New(SessionNo(2)));
+    let opened = Effect::Notify(Event::Opened(site(), SessionNo(2)));
+    assert_eq!(rig.effects(), [CLOSED(), opened, welcome(2, 0)]);
 }
 
 #[test]
 fn a_session_that_is_not_here_is_gone() {
-    let mut bench = Bench::open();
-    bench.hello(10, 5, Opening::Resume(SessionNo(2), Seq(0)));
-    assert_eq!(bench.said(), [refused(2, Refusal::Gone)]);
-    bench.hello(3000, 5, Opening::Resume(SessionNo(3), Seq(0)));
-    assert_eq!(bench.said(), [CLOSED(), refused(3, Refusal::Gone)]);
-    bench.hello(3000, 5, Opening::New(SessionNo(3)));
-    assert_eq!(bench.said(), [refused(3, Refusal::Gone)], "S3: opened once");
-    let mut fresh = Bench { end: ServerEnd::new(site()), out: Vec::new() };
+    let mut rig = Rig::open();
+    rig.hello(10, 5, Opening::Resume(SessionNo(2), Seq(0)));
+    assert_eq!(rig.effects(), [refused(2, Refusal::Gone)]);
+    rig.hello(3000, 5, Opening::Resume(SessionNo(3), Seq(0)));
+    assert_eq!(rig.effects(), [CLOSED(), refused(3, Refusal::Gone)]);
+    rig.hello(3000, 5, Opening::New(SessionNo(3)));
+    assert_eq!(rig.effects(), [refused(3, Refusal::Gone)], "S3: opened once");
+    let mut fresh = Rig { end: ServerEnd::new(site()), out: Vec::new() };
     fresh.hello(0, 5, Opening::Resume(SessionNo(3), Seq(0)));
-    assert_eq!(fresh.said(), [refused(3, Refusal::Gone)], "it restarted");
+    assert_eq!(fresh.effects(), [refused(3, Refusal::Gone)], "it restarted");
 }
 
 #[test]
 fn what_is_smaller_or_strange_is_refused() {
-    let mut bench = Bench::open();
-    bench.hello(10, 4, Opening::New(SessionNo(9)));
-    bench.hello(10, 5, Opening::New(SessionNo(2)));
-    assert_eq!(bench.said(), [refused(9, Refusal::Stale), refused(2, Refusal::Stale)]);
-    let ours = Badge::default();
-    for (badge, why) in [
-        (Badge { cluster: 1, ..ours }, Refusal::OtherCluster),
-        (Badge { epoch: 1, ..ours }, Refusal::OtherEpoch),
-        (Badge { wire: 1, ..ours }, Refusal::OtherWire),
+    let mut rig = Rig::open();
+    rig.hello(10, 4, Opening::New(SessionNo(9)));
+    rig.hello(10, 5, Opening::New(SessionNo(2)));
+    assert_eq!(rig.effects(), [refused(9, Refusal::Stale), refused(2, Refusal::Stale)]);
+    let ours = ClusterId::default();
+    for (cluster_id, why) in [
+        (ClusterId { cluster: 1, ..ours }, Refusal::OtherCluster),
+        (ClusterId { epoch: 1, ..ours }, Refusal::OtherEpoch),
+        (ClusterId { wire: 1, ..ours }, Refusal::OtherWire),
     ] {
-        bench.hello_with(10, badge, 5, Opening::New(SessionNo(9)));
-        assert_eq!(bench.said(), [refused(9, why)]);
+        rig.hello_with(10, cluster_id, 5, Opening::New(SessionNo(9)));
+        assert_eq!(rig.effects(), [refused(9, why)]);
     }
-    assert_eq!(bench.until(), Some(ms(3000)));
+    assert_eq!(rig.until(), Some(ms(3000)));
 }
 
 #[test]
 fn a_renewal_moves_the_deadline() {
-    let mut bench = Bench::open();
-    let renew = |k| (SessionNo(3), Renewal(k), Seq(0));
-    bench.act(1200, |end, at, out| end.on_renew(at, renew(1), out));
+    let mut rig = Rig::open();
+    let number = SessionNo(3);
+    rig.act(1200, |end, cx, out| end.on_renew(cx, number, Renewal(1), Seq(0), out));
     let answer = Packet::Renewed(SessionNo(3), Renewal(1), Seq(0));
-    assert_eq!(bench.said(), [Effect::Packet(site(), answer)]);
-    assert_eq!(bench.until(), Some(ms(4200)));
-    bench.act(1300, |end, at, out| end.on_renew(at, renew(1), out));
-    assert_eq!(bench.until(), Some(ms(4200)), "the same renewal counts once");
+    assert_eq!(rig.effects(), [Effect::Packet(site(), answer)]);
+    assert_eq!(rig.until(), Some(ms(4200)));
+    rig.act(1300, |end, cx, out| end.on_renew(cx, number, Renewal(1), Seq(0), out));
+    assert_eq!(rig.until(), Some(ms(4200)), "the same renewal counts once");
 }
 
 #[test]
 fn at_its_deadline_it_is_closed() {
-    let mut bench = Bench::open();
-    bench.act(2999, |_, _, _| {});
-    assert_eq!(bench.said(), []);
-    bench.act(3000, |end, _, out| end.on_frame(SessionNo(3), frame('x'), out));
-    assert_eq!(bench.said(), [CLOSED()], "S2: and nothing of it after that");
+    let mut rig = Rig::open();
+    rig.act(2999, |_, _, _| {});
+    assert_eq!(rig.effects(), []);
+    rig.act(3000, |end, _, out| end.on_frame(SessionNo(3), frame('x'), out));
+    assert_eq!(rig.effects(), [CLOSED()], "S2: and nothing of it after that");
 }
 
 #[test]
 fn neither_a_lost_connection_nor_a_broken_stream_ends_the_lease() {
-    let mut bench = Bench::open();
-    bench.act(10, |end, _, _| end.on_down());
-    assert_eq!((bench.said(), bench.until()), (vec![], Some(ms(3000))));
+    let mut rig = Rig::open();
+    rig.act(10, |end, _, _| end.on_down());
+    assert_eq!((rig.effects(), rig.until()), (vec![], Some(ms(3000))));
 
-    let mut bench = Bench::open();
+    let mut rig = Rig::open();
     let gap = Frame { seq: Seq(2), ..frame('x') };
-    bench.act(10, |end, _, out| end.on_frame(SessionNo(3), gap, out));
-    assert_eq!(bench.said(), [refused(3, Refusal::Gone)]);
-    assert_eq!(bench.until(), Some(ms(3000)));
+    rig.act(10, |end, _, out| end.on_frame(SessionNo(3), gap, out));
+    assert_eq!(rig.effects(), [refused(3, Refusal::Gone)]);
+    assert_eq!(rig.until(), Some(ms(3000)));
 
-    let mut bench = Bench::open();
-    bench.act(10, |end, _, _| end.on_down());
-    bench.act(20, |end, _, out| end.send('x', Stream::<char>::BYTES_MAX + 1, out));
-    assert_eq!((bench.said(), bench.until()), (vec![], Some(ms(3000))));
-    bench.hello(30, 5, Opening::Resume(SessionNo(3), Seq(0)));
-    assert_eq!(bench.said(), [refused(3, Refusal::Gone)], "it hears of it when it resumes");
+    let mut rig = Rig::open();
+    rig.act(10, |end, _, _| end.on_down());
+    rig.act(20, |end, _, out| end.send('x', Stream::<char>::BYTES_MAX + 1, out));
+    assert_eq!((rig.effects(), rig.until()), (vec![], Some(ms(3000))));
+    rig.hello(30, 5, Opening::Resume(SessionNo(3), Seq(0)));
+    assert_eq!(rig.effects(), [refused(3, Refusal::Gone)], "it learns of it when it resumes");
 }
 
 #[test]
 fn a_client_that_lost_what_it_had_acknowledged_is_refused() {
-    let mut bench = Bench::open();
-    bench.act(10, |end, _, out| end.send('x', 1, out));
-    bench.act(20, |end, _, out| end.on_received(SessionNo(3), Seq(1), out));
-    bench.act(30, |end, _, _| end.on_down());
-    bench.said();
-    bench.hello(40, 5, Opening::Resume(SessionNo(3), Seq(0)));
-    assert_eq!(bench.said(), [refused(3, Refusal::Gone)]);
-    assert_eq!(bench.until(), Some(ms(3000)));
+    let mut rig = Rig::open();
+    rig.act(10, |end, _, out| end.send('x', 1, out));
+    rig.act(20, |end, _, out| end.on_ack(SessionNo(3), Seq(1), out));
+    rig.act(30, |end, _, _| end.on_down());
+    rig.effects();
+    rig.hello(40, 5, Opening::Resume(SessionNo(3), Seq(0)));
+    assert_eq!(rig.effects(), [refused(3, Refusal::Gone)]);
+    assert_eq!(rig.until(), Some(ms(3000)));
 }

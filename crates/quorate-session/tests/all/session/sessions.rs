@@ -1,11 +1,12 @@
-//! All sessions of a site: deadlines before inputs, in order; what is on disk, and when.
+//! All sessions of a site: deadlines come before inputs and in order; what is written to disk, and
+//! when.
 
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
 use quorate_session::session::{
-    Badge, Durable, Effect, Event, Half, Hello, Incarnation, Input, Lease, Opening, Packet, Roles,
-    Seq, Sessions, Terms, Welcome,
+    ClusterId, Durable, Effect, Event, Half, Hello, Incarnation, Input, Lease, Opening, Packet,
+    Roles, Seq, Sessions, Terms, Welcome,
 };
 use quorate_session::{SessionNo, Tick};
 
@@ -27,7 +28,7 @@ fn start(disk: Durable) -> (Sessions<char>, Vec<Effect<char>>) {
 fn hello(incarnation: u64, number: u64) -> Packet<char> {
     let opening = Opening::New(SessionNo(number));
     let incarnation = Incarnation(incarnation);
-    Packet::Hello(Hello { badge: Badge::default(), incarnation, opening })
+    Packet::Hello(Hello { cluster_id: ClusterId::default(), incarnation, opening })
 }
 
 fn welcome(number: u64) -> Packet<char> {
@@ -40,12 +41,12 @@ fn welcome(number: u64) -> Packet<char> {
     })
 }
 
-fn told(effects: &[Effect<char>]) -> Vec<Event> {
-    let tell = |effect: &Effect<char>| match effect {
-        Effect::Tell(event) => Some(*event),
+fn events(effects: &[Effect<char>]) -> Vec<Event> {
+    let event = |effect: &Effect<char>| match effect {
+        Effect::Notify(event) => Some(*event),
         _ => None,
     };
-    effects.iter().filter_map(tell).collect()
+    effects.iter().filter_map(event).collect()
 }
 
 #[test]
@@ -55,19 +56,19 @@ fn the_incarnation_is_on_disk_before_the_first_byte() {
     let raised = Durable { incarnation: Incarnation(5), ..disk };
     assert_eq!(first, [Effect::Persist(raised)]);
     assert_eq!(sessions.quarantined_until(), ms(60_600), "the longest lease ever agreed to");
-    let said = sessions.step(ms(0), Input::Packet(site(1), hello(1, 1)));
-    assert!(!said.iter().any(|effect| matches!(effect, Effect::Persist(_))), "3 s is no longer");
+    let effects = sessions.step(ms(0), Input::Packet(site(1), hello(1, 1)));
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Persist(_))), "3 s is no longer");
 }
 
 #[test]
 fn a_longer_lease_is_on_disk_before_its_welcome() {
     let (mut sessions, _) = start(Durable::default());
-    assert_eq!(sessions.quarantined_until(), ms(0), "nothing was ever lent");
-    let said = sessions.step(ms(0), Input::Packet(site(1), hello(1, 1)));
+    assert_eq!(sessions.quarantined_until(), ms(0), "there was never a lease");
+    let effects = sessions.step(ms(0), Input::Packet(site(1), hello(1, 1)));
     let lease_max = Duration::from_secs(3);
-    assert_eq!(said[0], Effect::Persist(Durable { incarnation: Incarnation(1), lease_max }));
-    assert!(said.iter().any(|effect| matches!(effect, Effect::Packet(_, Packet::Welcome(_)))));
-    assert_eq!(said.last(), Some(&Effect::Wake(ms(3000))));
+    assert_eq!(effects[0], Effect::Persist(Durable { incarnation: Incarnation(1), lease_max }));
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Packet(_, Packet::Welcome(_)))));
+    assert_eq!(effects.last(), Some(&Effect::Wake(ms(3000))));
 }
 
 #[test]
@@ -78,11 +79,11 @@ fn what_is_due_comes_before_the_input_and_in_order() {
         sessions.step(ms(at), Input::Packet(site(peer), welcome(1)));
         sessions.step(ms(at), Input::Packet(site(peer), hello(1, 1)));
     }
-    // It sleeps for long; then the first thing it reads is a new hello of site 2.
-    let said = sessions.step(ms(9000), Input::Packet(site(1), hello(1, 2)));
+    // It sleeps for long; then the first packet it reads is a new Hello of site 2.
+    let effects = sessions.step(ms(9000), Input::Packet(site(1), hello(1, 2)));
     let (one, two) = (site(1), site(2));
     assert_eq!(
-        told(&said),
+        events(&effects),
         [
             Event::Silent(two),
             Event::Silent(one),
@@ -98,19 +99,19 @@ fn what_is_due_comes_before_the_input_and_in_order() {
 #[test]
 fn it_asks_to_be_woken_once_for_each_deadline() {
     let (mut sessions, _) = start(Durable::default());
-    let said = sessions.step(ms(0), Input::Packet(site(1), hello(1, 1)));
-    assert_eq!(said.last(), Some(&Effect::Wake(ms(3000))));
-    assert_eq!(sessions.step(ms(1), Input::Time), [], "it was asked for");
-    let said = sessions.step(ms(3000), Input::Time);
-    assert_eq!(said, [Effect::Tell(Event::Closed(site(1)))], "and nothing is due any more");
+    let effects = sessions.step(ms(0), Input::Packet(site(1), hello(1, 1)));
+    assert_eq!(effects.last(), Some(&Effect::Wake(ms(3000))));
+    assert_eq!(sessions.step(ms(1), Input::Time), [], "it was asked for before");
+    let effects = sessions.step(ms(3000), Input::Time);
+    assert_eq!(effects, [Effect::Notify(Event::Closed(site(1)))], "and nothing is due any more");
 }
 
 #[test]
 fn a_site_and_itself_have_no_session() {
     let (mut sessions, _) = start(Durable::default());
     let me = site(ME);
-    let said = sessions.step(ms(0), Input::Send(me, Half::Arbiter, 'x', 1));
-    assert_eq!(said, [Effect::Deliver(me, Half::Arbiter, SessionNo(0), 'x')]);
+    let effects = sessions.step(ms(0), Input::Send(me, Half::Arbiter, 'x', 1));
+    assert_eq!(effects, [Effect::Deliver(me, Half::Arbiter, SessionNo(0), 'x')]);
     assert!(sessions.at(me).is_none() && sessions.of(me).is_none());
     assert_eq!(sessions.step(ms(0), Input::Up(me)), []);
 }
@@ -126,10 +127,13 @@ fn a_protocol_sees_both_roles() {
     assert_eq!((there.number, there.silent), (SessionNo(1), false));
     assert_eq!(there.quarantined_until, ms(5 + 1010), "as the server said, and drift");
     assert_eq!(sessions.of(peer).map(|here| here.number), Some(SessionNo(8)));
-    let said = sessions.step(ms(7), Input::Send(peer, Half::Requester, 'x', 1));
-    assert!(matches!(said[..], [Effect::Packet(_, Packet::Down(SessionNo(8), _))]), "{said:?}");
-    let said = sessions.step(ms(7), Input::Send(peer, Half::Arbiter, 'x', 1));
-    assert!(matches!(said[..], [Effect::Packet(_, Packet::Up(SessionNo(1), _))]), "{said:?}");
+    let effects = sessions.step(ms(7), Input::Send(peer, Half::Requester, 'x', 1));
+    assert!(
+        matches!(effects[..], [Effect::Packet(_, Packet::Down(SessionNo(8), _))]),
+        "{effects:?}"
+    );
+    let effects = sessions.step(ms(7), Input::Send(peer, Half::Arbiter, 'x', 1));
+    assert!(matches!(effects[..], [Effect::Packet(_, Packet::Up(SessionNo(1), _))]), "{effects:?}");
 }
 
 #[test]
@@ -138,8 +142,8 @@ fn one_role_only_is_possible() {
     let start =
         Sessions::<char>::start(ms(0), site(ME), peers, Terms::default(), Durable::default());
     let (mut sessions, _) = start;
-    let said = sessions.step(ms(0), Input::Up(site(2)));
-    assert_eq!(said, [], "no session there");
-    let said = sessions.step(ms(0), Input::Packet(site(1), hello(1, 1)));
-    assert!(told(&said).is_empty() && sessions.of(site(1)).is_none());
+    let effects = sessions.step(ms(0), Input::Up(site(2)));
+    assert_eq!(effects, [], "no session there");
+    let effects = sessions.step(ms(0), Input::Packet(site(1), hello(1, 1)));
+    assert!(events(&effects).is_empty() && sessions.of(site(1)).is_none());
 }

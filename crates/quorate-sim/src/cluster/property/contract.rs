@@ -1,7 +1,7 @@
-//! No site or client breaks an invariant of its own, and no site finds that another broke the
-//! contract. No caller is told what cannot be.
+//! No site or client breaks an invariant of its own, no site reports that another broke the
+//! contract, and no caller is told something impossible.
 //!
-//! All sites run this code: a message that its receiver calls a violation is our mistake.
+//! All sites run this code, so a message that its receiver calls a violation is our fault.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ use crate::cluster::event::ClientName;
 
 pub(super) const NAME: &str = "contract";
 
-/// Notes that no history of honest sites leads to.
+/// Notes that correct sites never write.
 const NEVER: [&str; 5] = [
     "broke the contract",
     "wrong half",

@@ -1,10 +1,9 @@
-//! Never two conflicting valid grants at one instant: never more units than there are, no unit that
-//! two know to be theirs, no two groups, and no two exclusive members of one. A mutex is a pool of
-//! one unit.
+//! Never two conflicting valid grants at one instant. [`Share`](quorate_session::Share) says which
+//! grants conflict.
 //!
 //! The promise to callers: a caller is valid if it was granted, has not left, and its client's
-//! clock is before the time that the client's machine says. Callers of paused clients, and of
-//! crashed and paused sites, count until that time.
+//! clock is before the deadline that the client's machine gives. Callers of paused clients, and of
+//! crashed and paused sites, count until then.
 
 use quorate_session::CallId;
 
@@ -13,24 +12,23 @@ use crate::cluster::event::ClientName;
 
 pub(super) const NAME: &str = "exclusion";
 
-/// Somebody else may be let in though nobody was yet.
+/// A breach even if no other caller has entered yet.
 pub(super) fn of_outlived(client: ClientName, call: CallId) -> String {
     format!("call {} of {client} is valid, and its site ended the grant", call.0)
 }
 
-/// Who believes to be inside, by resource.
+/// The callers that believe they are valid, by lock.
 #[derive(Debug)]
 pub(super) struct Exclusion {
-    units: u32,
     inside: Vec<Vec<Holder>>,
 }
 
 impl Exclusion {
-    pub(super) fn new(names: usize, units: u32) -> Self {
-        Self { units, inside: vec![Vec::new(); names] }
+    pub(super) fn new(names: usize) -> Self {
+        Self { inside: vec![Vec::new(); names] }
     }
 
-    /// Two validities overlap only if the later one to begin or grow finds the other one going on.
+    /// Two validities overlap only if the other one lasts when the later one begins or is extended.
     pub(super) fn on_belief(&mut self, now: u64, new: &Holder) -> Result<(), String> {
         let inside = &mut self.inside[new.name];
         match inside.iter_mut().find(|holder| holder.call == new.call) {
@@ -41,16 +39,11 @@ impl Exclusion {
             return Ok(());
         }
         let is_other = |holder: &&Holder| holder.call != new.call && holder.end > now;
-        let others: Vec<&Holder> = inside.iter().filter(is_other).collect();
-        let (mut taken, mut together) = (new.units, String::new());
-        for other in others {
-            taken += other.units;
+        let (mut shares, mut together) = (Vec::new(), String::new());
+        for other in inside.iter().filter(is_other) {
+            shares.push(&other.share);
             together = format!("{together}call {} of {} and ", other.call.0, other.client);
-            let apart = match new.group {
-                None => taken > self.units || !new.numbers.is_disjoint(&other.numbers),
-                Some(_) => new.group != other.group || (new.exclusive && other.exclusive),
-            };
-            if apart {
+            if !new.share.fits_with(&shares) {
                 let (call, client) = (new.call.0, new.client);
                 return Err(format!("{together}call {call} of {client} are valid together"));
             }
@@ -66,7 +59,7 @@ impl Exclusion {
         self.inside[name].iter().any(|holder| holder.call == call && holder.end > now)
     }
 
-    /// When the last of those was valid that are not any more and have not left, or now.
+    /// The latest deadline of the callers that have not left, or now.
     pub(super) fn last_end(&self, now: u64, name: usize) -> u64 {
         self.inside[name].iter().map(|holder| holder.end.min(now)).max().unwrap_or(0)
     }

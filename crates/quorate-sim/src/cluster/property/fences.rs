@@ -1,24 +1,23 @@
-//! Fences strictly grow along the conflicting grants of one resource, in the order of entry: along
-//! all grants of a mutex, along those of a pool that want too many units together, and along those
-//! of each unit that has a number. Those of one group session share a fence.
+//! Fences strictly grow along the conflicting grants of one lock, in the order of entry: along all
+//! grants of a mutex, along those of a pool that take too many units together, and along those of
+//! each numbered unit. The grants of one occupancy share a fence.
 //!
-//! The site layer: a fence is above every fence used before it on that resource, also when an
-//! earlier holder died without a word. A grant that is told when it is over is no entry.
+//! The promise of the site layer: a fence is above every fence used before on that lock, also when
+//! an earlier holder has crashed. A grant that is over when its caller learns of it is no entry.
 
 use std::collections::BTreeMap;
 
 use quorate_protocol::Fence;
 use quorate_protocol::group::Group;
-use quorate_session::CallId;
+use quorate_session::{CallId, Share};
 
 use super::Holder;
 
 pub(super) const NAME: &str = "fences grow";
 
-/// The highest fences so far, and whose they were, by resource.
+/// The highest fences so far, and their calls, by lock.
 #[derive(Debug)]
 pub(super) struct Fences {
-    units: u32,
     seen: Vec<Seen>,
 }
 
@@ -26,7 +25,7 @@ type Highest = BTreeMap<u32, (Fence, CallId)>;
 
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    /// Of the grants of so many units.
+    /// Of the grants of this many units.
     by_count: Highest,
     /// Of the grants of the unit with this number.
     by_number: Highest,
@@ -34,34 +33,35 @@ struct Seen {
     groups: Groups,
 }
 
-/// The fences of the group that came in last, and of all before it.
+/// The fences of the group that entered last, and of all before it.
 #[derive(Clone, Debug, Default)]
 struct Groups {
     group: Option<Group>,
-    /// The highest of the groups before, and of this one.
+    /// The highest of the groups before, and including this one.
     before: Fence,
     highest: Fence,
-    /// The last one of a member that shares it, and of an exclusive one.
+    /// The last one of a shared member, and of an exclusive one.
     shared: Fence,
     exclusive: Fence,
 }
 
 impl Fences {
-    pub(super) fn new(names: usize, units: u32) -> Self {
-        Self { units, seen: vec![Seen::default(); names] }
+    pub(super) fn new(names: usize) -> Self {
+        Self { seen: vec![Seen::default(); names] }
     }
 
     pub(super) fn on_enter(&mut self, holder: &Holder, fence: Fence) -> Result<(), String> {
-        if let Some(group) = &holder.group {
+        let Share { units, numbers, group, .. } = &holder.share;
+        if let Some(group) = group {
             return self.on_join(holder, group, fence);
         }
         let Seen { by_count, by_number, .. } = &mut self.seen[holder.name];
-        let conflicting = by_count.range(self.units - holder.units + 1..).map(|(_, one)| *one);
-        let same = holder.numbers.iter().filter_map(|number| by_number.get(number).copied());
+        let conflicting = by_count.range(units.of - units.count + 1..).map(|(_, one)| *one);
+        let same = numbers.iter().filter_map(|number| by_number.get(number).copied());
         let highest = conflicting.chain(same).max();
         let keep = |one: &mut (Fence, CallId)| *one = (*one).max((fence, holder.call));
-        by_count.entry(holder.units).and_modify(keep).or_insert((fence, holder.call));
-        for &number in &holder.numbers {
+        by_count.entry(units.count).and_modify(keep).or_insert((fence, holder.call));
+        for &number in numbers {
             by_number.entry(number).and_modify(keep).or_insert((fence, holder.call));
         }
         match highest {
@@ -79,10 +79,11 @@ impl Fences {
             let before = seen.highest;
             *seen = Groups { group: Some(group.clone()), before, ..Groups::default() };
         }
-        let least = if holder.exclusive { seen.exclusive.next() } else { seen.shared };
+        let exclusive = holder.share.exclusive;
+        let least = if exclusive { seen.exclusive.next() } else { seen.shared };
         seen.highest = seen.highest.max(seen.before).max(fence);
         let (before, call) = (seen.before, holder.call.0);
-        let last = if holder.exclusive { &mut seen.exclusive } else { &mut seen.shared };
+        let last = if exclusive { &mut seen.exclusive } else { &mut seen.shared };
         *last = fence;
         if fence <= before || fence < least {
             return Err(format!(

@@ -1,4 +1,4 @@
-//! What must hold in every cluster of whole sites, one property a file. True time judges.
+//! The properties of clusters of whole sites, one file each, judged in true time.
 
 mod contract;
 mod exclusion;
@@ -6,13 +6,11 @@ mod fences;
 mod progress;
 mod storage;
 
-use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use quorate_protocol::Fence;
-use quorate_protocol::group::Group;
 use quorate_quorum::SiteId;
-use quorate_session::CallId;
+use quorate_session::{CallId, Share};
 
 use self::exclusion::Exclusion;
 use self::fences::Fences;
@@ -28,7 +26,7 @@ pub const PROPERTIES: [&str; 5] =
 
 /// Watches one run, and remembers the first property that broke.
 #[derive(Debug)]
-pub(super) struct Judge {
+pub(super) struct Monitor {
     exclusion: Exclusion,
     fences: Fences,
     tolerates: Option<&'static str>,
@@ -43,22 +41,17 @@ pub(super) struct Holder {
     pub(super) client: ClientName,
     /// The site at which it has its grant.
     pub(super) site: SiteId,
-    /// How many units it has, and which, if it knows.
-    pub(super) units: u32,
-    pub(super) numbers: BTreeSet<u32>,
-    /// The group it is of, if the lock has groups.
-    pub(super) group: Option<Group>,
-    /// Whether it may be together with no other exclusive one of it.
-    pub(super) exclusive: bool,
+    /// The part of the lock that it has.
+    pub(super) share: Share,
     /// Until when it is valid, in true time.
     pub(super) end: u64,
 }
 
-impl Judge {
-    /// A judge of a run with so many resources of so many units, in which a property may be broken
-    /// unnoticed.
-    pub(super) fn new(names: usize, units: u32, tolerates: Option<&'static str>) -> Self {
-        let (exclusion, fences) = (Exclusion::new(names, units), Fences::new(names, units));
+impl Monitor {
+    /// A monitor of a run with this many locks, in which one property may break without ending the
+    /// run.
+    pub(super) fn new(names: usize, tolerates: Option<&'static str>) -> Self {
+        let (exclusion, fences) = (Exclusion::new(names), Fences::new(names));
         Self { exclusion, fences, tolerates, breach: None }
     }
 
@@ -66,7 +59,7 @@ impl Judge {
         self.breach.as_ref()
     }
 
-    /// A caller believes to be inside until `holder.end`.
+    /// A caller believes that it is valid until `holder.end`.
     pub(super) fn on_belief(&mut self, now: u64, holder: &Holder) {
         let verdict = self.exclusion.on_belief(now, holder);
         self.note(exclusion::NAME, verdict);
@@ -83,7 +76,7 @@ impl Judge {
         self.note(fences::NAME, verdict);
     }
 
-    /// A caller has left, or was told that it must.
+    /// A caller has left, or was told to.
     pub(super) fn on_leave(&mut self, name: usize, call: CallId) {
         self.exclusion.on_leave(name, call);
     }
@@ -92,18 +85,18 @@ impl Judge {
         self.exclusion.is_valid(now, name, call)
     }
 
-    /// Some caller that is valid now.
+    /// A caller that is valid now.
     pub(super) fn holder(&self, now: u64, name: usize) -> Option<Holder> {
         self.exclusion.holder(now, name)
     }
 
-    /// Until when somebody has been valid that has not left.
+    /// Until when a caller has been valid that has not left.
     pub(super) fn last_end(&self, now: u64, name: usize) -> u64 {
         self.exclusion.last_end(now, name)
     }
 
     pub(super) fn on_write(&mut self, call: CallId, fence: Fence, valid: bool, write: Write) {
-        self.note(storage::NAME, storage::judge(call, fence, valid, write));
+        self.note(storage::NAME, storage::monitor(call, fence, valid, write));
     }
 
     pub(super) fn on_note(&mut self, site: SiteId, about: SiteId, what: &str) {
@@ -122,12 +115,12 @@ impl Judge {
         self.note(contract::NAME, Err(contract::of_overdue(client)));
     }
 
-    /// A client says of a call what cannot be.
+    /// A client says something impossible about a call.
     pub(super) fn on_misled(&mut self, client: ClientName, call: CallId, what: &str) {
         self.note(contract::NAME, Err(contract::of_misled(client, call, what)));
     }
 
-    /// Something is left of claims, so long after the faults are over.
+    /// Something is left of claims, this many leases after the faults.
     pub(super) fn on_stuck(&mut self, leases: u64, left: &Left) {
         self.note(progress::NAME, Err(progress::of_stuck(leases, left)));
     }

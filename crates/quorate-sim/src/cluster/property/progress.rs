@@ -1,7 +1,7 @@
 //! Once faults are over every claim ends, and nothing is left of it anywhere.
 //!
-//! The site layer's promise: no permission is lost for ever, and a claim whose site stays
-//! connected to a quorum is served or was given up. A client's: a caller that left is
+//! The promise of the site layer: no permission is lost for ever, and a claim whose site stays
+//! connected to a quorum is served or given up. The promise of a client: a caller that left is
 //! acknowledged.
 
 use quorate_quorum::SiteId;
@@ -14,9 +14,9 @@ pub(in crate::cluster) struct Left {
     /// How many callers wait, and how many are inside.
     pub(in crate::cluster) waiting: usize,
     pub(in crate::cluster) inside: usize,
-    /// How many have left, and their client does not know that nothing is left of it.
+    /// How many have left without an acknowledgement.
     pub(in crate::cluster) leaving: usize,
-    /// Resources that a site knows of, each with what it says of it.
+    /// Locks that a site knows of, each with its description.
     pub(in crate::cluster) known: Vec<(SiteId, String)>,
 }
 

@@ -1,7 +1,7 @@
-//! A storage that looks at fences refuses no valid holder, and never serves two under one fence.
+//! A storage that checks fences refuses no valid holder, and never serves two under one fence.
 //!
-//! The promise to users: a caller that was paused does not know that its time is over; that is
-//! what fences are for.
+//! The promise to users: fences protect against a caller that was paused and does not know that its
+//! time is over.
 
 use quorate_protocol::Fence;
 use quorate_session::CallId;
@@ -10,7 +10,7 @@ use crate::cluster::storage::Write;
 
 pub(super) const NAME: &str = "storage";
 
-pub(super) fn judge(call: CallId, fence: Fence, valid: bool, write: Write) -> Result<(), String> {
+pub(super) fn monitor(call: CallId, fence: Fence, valid: bool, write: Write) -> Result<(), String> {
     let call = call.0;
     match write {
         Write::Refused(highest) if valid => Err(format!(

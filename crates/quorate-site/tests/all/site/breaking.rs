@@ -17,7 +17,7 @@ fn a_broken_grant_ends_within_a_lease_and_the_next_comes_after_it() {
     let (stuck, next) = (net.claim(0, "deploy"), net.claim(1, "deploy"));
     let fence = net.grant(stuck).unwrap().fence;
     net.break_it(2, "deploy", fence);
-    let ends = net.told.iter().find_map(|(site, effect)| match effect {
+    let ends = net.effects.iter().find_map(|(site, effect)| match effect {
         Effect::Broken(call, until, reason) if *call == stuck => {
             assert_eq!((*site, &**reason), (0, "it hangs"));
             Some(*until)
@@ -55,19 +55,19 @@ fn another_fence_is_left_alone_and_asking_is_audited() {
     net.pass(2 * LEASE);
     assert_eq!(net.loss(holder), None);
     net.break_it(1, "deploy", fence);
-    let audits: Vec<String> = net.told.iter().filter_map(audit).collect();
+    let audits: Vec<String> = net.effects.iter().filter_map(audit).collect();
     assert_eq!(audits, ["1 asked", "1 asked", "0 ending", "1 heard of 1"]);
 }
 
 fn audit((site, effect): &(usize, Effect)) -> Option<String> {
     let Effect::Audit(audit) = effect else { return None };
     Some(match audit {
-        Audit::Asked(wish) => {
-            assert_eq!(&*wish.by.owner, "operator");
+        Audit::Asked(order) => {
+            assert_eq!(&*order.by.owner, "operator");
             format!("{site} asked")
         }
         Audit::Ending(..) => format!("{site} ending"),
-        Audit::Heard(_, from) => {
+        Audit::Acknowledged(_, from) => {
             assert_eq!(*from, SiteId::new(0));
             format!("{site} heard of {from}")
         }

@@ -1,10 +1,10 @@
-//! Callers: in line at a site, between sites, too late, and gone.
+//! Callers: queued at a site, between sites, too late, and gone.
 
 use std::time::Duration;
 
 use quorate_protocol::Fence;
 use quorate_quorum::SiteId;
-use quorate_session::{CallId, Card, ClaimRequest, Denial, Want};
+use quorate_session::{CallId, ClaimRequest, Claimant, Denial, LockSpec};
 use quorate_site::Effect;
 
 use crate::site::net::{Net, name};
@@ -56,7 +56,7 @@ fn the_lock_leaves_a_site_after_its_turns_if_another_site_waits() {
     assert!(net.grant(ours[5]).is_some());
 }
 
-/// A site cannot always be told that somebody waits, so it gives the lock back now and then.
+/// A site cannot always know that another one waits, so it gives the lock back now and then.
 #[test]
 fn the_turns_of_a_site_are_bounded_even_if_nobody_is_known_to_wait() {
     let mut net = Net::with(3, |config| config.local_turns = 1);
@@ -71,7 +71,7 @@ fn the_turns_of_a_site_are_bounded_even_if_nobody_is_known_to_wait() {
 }
 
 #[test]
-fn who_gives_up_makes_room_for_the_next_in_line() {
+fn a_caller_that_gives_up_makes_room_for_the_next() {
     let mut net = Net::new(3);
     let holder = net.claim(0, "deploy");
     let [first, second] = [net.claim(1, "deploy"), net.claim(1, "deploy")];
@@ -96,7 +96,7 @@ fn a_claim_ends_at_its_deadline() {
 }
 
 #[test]
-fn without_a_quorum_within_reach_the_denial_says_so() {
+fn the_denial_says_if_no_quorum_is_reachable() {
     let mut net = Net::new(5);
     (1..4).for_each(|site| net.crash(site));
     net.pass(4 * SECOND);
@@ -112,10 +112,10 @@ fn a_number_that_is_in_use_is_refused() {
     let mut site = alone();
     let claim = || ClaimRequest {
         name: name("deploy"),
-        want: Want::Mutex,
-        card: Card::default(),
-        patience: None,
-        hasty: false,
+        spec: LockSpec::Mutex,
+        claimant: Claimant::default(),
+        timeout: None,
+        no_wait: false,
     };
     let input = |claim| quorate_site::Input::Claim(CallId(7), claim);
     site.step(quorate_protocol::Tick(1), input(claim()));
@@ -138,7 +138,7 @@ fn a_view_shows_who_is_served_who_waits_and_what_is_lent() {
     let view = net.site(0).show(&name("deploy")).expect("it is in use");
     let seen: Vec<_> = view.calls.iter().map(|call| (call.call, call.fence.is_some())).collect();
     assert_eq!(seen, [(calls[0], true), (calls[1], false)]);
-    assert_eq!(&*view.calls[0].card.owner, "caller 1");
+    assert_eq!(&*view.calls[0].claimant.owner, "caller 1");
     let request = view.requests[0].ticket;
     let other = net.site(1).show(&name("deploy")).expect("it asked too");
     let shown: Vec<_> = (0..3).filter_map(|site| net.site(site).show(&name("deploy"))).collect();

@@ -1,10 +1,10 @@
-//! What claims cost: the messages that protocols have sites send each other.
+//! What claims cost: the messages of protocols between sites.
 
 use std::time::Duration;
 
 use quorate_session::session::Packet;
-use quorate_session::{CallId, Group, Want};
-use quorate_site::Said;
+use quorate_session::{CallId, Group, LockSpec, TokenSpec};
+use quorate_site::SiteMessage;
 
 use crate::site::net::Net;
 
@@ -13,8 +13,8 @@ fn sent(net: &Net, n: usize) -> u64 {
 }
 
 fn enter(net: &mut Net, site: usize) -> CallId {
-    let want = Want::Token([Group::new("a")].into_iter().collect());
-    let call = net.claim_as(site, "warehouse", want, None);
+    let spec = LockSpec::Token(TokenSpec([Group::new("a")].into_iter().collect()));
+    let call = net.claim_as(site, "warehouse", spec, None);
     assert!(net.grant(call).is_some(), "nobody else is inside");
     call
 }
@@ -45,15 +45,15 @@ fn an_idle_holder_of_the_token_takes_none_and_its_renewals_do_not_count() {
     let call = enter(&mut net, 0);
     net.pass(Duration::from_secs(3));
     net.leave(0, call);
-    let said = net.record.take().unwrap_or_default();
-    assert!(said.iter().any(is_renewal), "a lease has gone by");
+    let site_message = net.record.take().unwrap_or_default();
+    assert!(site_message.iter().any(is_renewal), "a lease has gone by");
     assert_eq!(sent(&net, 3), before);
 }
 
-fn is_renewal(packet: &Packet<Said>) -> bool {
+fn is_renewal(packet: &Packet<SiteMessage>) -> bool {
     let (Packet::Up(_, frame) | Packet::Down(_, frame)) = packet else { return false };
-    let Said::Of(_, _, speech) = &frame.payload else { return false };
-    speech.to_string().starts_with("register ")
+    let SiteMessage::Protocol(addressed) = &frame.payload else { return false };
+    addressed.message.to_string().starts_with("register ")
 }
 
 /// Swaroop & Singh: a request to each that may have the token, and the token.

@@ -1,10 +1,11 @@
-//! Whole sites that speak to each other: callers, local turns, deadlines, breaking, restarts.
+//! Whole sites together: callers, local turns, deadlines, breaking, restarts.
 
 mod breaking;
 mod callers;
+mod delegations;
+mod kinds;
 mod messages;
 mod net;
 mod restart;
 mod tokens;
 mod validity;
-mod words;

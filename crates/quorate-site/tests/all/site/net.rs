@@ -6,24 +6,24 @@ use std::time::Duration;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_session::session::Packet;
-use quorate_session::{Break, CallId, Card, ClaimRequest, Denial, Loss, Name, Want};
-use quorate_site::{Config, Effect, Grant, Input, Past, Said, Site};
+use quorate_session::{BreakRequest, CallId, ClaimRequest, Claimant, Denial, LockSpec, Loss, Name};
+use quorate_site::{Config, Effect, Grant, Input, Past, Site, SiteMessage};
 
-/// The sites, what is under way, and what was told to whom.
+/// The sites, the packets under way, and the effects for callers.
 pub(crate) struct Net {
     sites: Vec<Option<Site>>,
     disks: Vec<Past>,
     configs: Vec<Config>,
     pub(crate) now: Tick,
-    under_way: VecDeque<(usize, usize, Packet<Said>)>,
-    /// The directions in which nothing arrives.
+    under_way: VecDeque<(usize, usize, Packet<SiteMessage>)>,
+    /// The directions in which no packet arrives.
     cut: BTreeSet<(usize, usize)>,
-    /// Everything callers and operators were told, and by which site.
-    pub(crate) told: Vec<(usize, Effect)>,
+    /// All effects for callers and operators, and their sites.
+    pub(crate) effects: Vec<(usize, Effect)>,
     pub(crate) writes: u32,
     pub(crate) packets: u32,
-    /// All that was said, if somebody wants to know.
-    pub(crate) record: Option<Vec<Packet<Said>>>,
+    /// All packets, if they are recorded.
+    pub(crate) record: Option<Vec<Packet<SiteMessage>>>,
     calls: u64,
 }
 
@@ -63,14 +63,14 @@ impl Net {
             now: Tick(1),
             under_way: VecDeque::new(),
             cut: BTreeSet::new(),
-            told: Vec::new(),
+            effects: Vec::new(),
             writes: 0,
             packets: 0,
             record: None,
             calls: 0,
         };
         (0..n).for_each(|site| net.start(site));
-        net.told.clear();
+        net.effects.clear();
         net
     }
 
@@ -83,7 +83,7 @@ impl Net {
         let config = self.configs[site].clone();
         let (value, effects) = Site::start(self.now, config, self.disks[site].clone());
         self.sites[site] = Some(value);
-        self.carry_out(site, effects);
+        self.apply(site, effects);
         for peer in (0..self.sites.len()).filter(|&peer| peer != site) {
             if self.sites[peer].is_some() {
                 self.step(site, Input::Up(SiteId::new(peer)));
@@ -124,43 +124,45 @@ impl Net {
         self.claim_until(site, text, None)
     }
 
-    /// A caller claims a mutex and waits so long at most.
+    /// A caller claims a mutex, with a timeout.
     pub(crate) fn claim_until(
         &mut self,
         site: usize,
         text: &str,
-        patience: Option<Duration>,
+        timeout: Option<Duration>,
     ) -> CallId {
-        self.claim_as(site, text, Want::Mutex, patience)
+        self.claim_as(site, text, LockSpec::Mutex, timeout)
     }
 
-    /// A caller claims something and waits so long at most.
+    /// A caller claims a lock, with a timeout.
     pub(crate) fn claim_as(
         &mut self,
         site: usize,
         text: &str,
-        want: Want,
-        patience: Option<Duration>,
+        spec: LockSpec,
+        timeout: Option<Duration>,
     ) -> CallId {
-        self.claim_in(site, text, want, (patience, false))
+        self.claim_in(site, text, spec, timeout, false)
     }
 
-    /// A caller claims something and does not wait for anybody.
-    pub(crate) fn hasty(&mut self, site: usize, text: &str, want: Want) -> CallId {
-        self.claim_in(site, text, want, (None, true))
+    /// A caller claims a lock, with `no_wait`.
+    pub(crate) fn no_wait(&mut self, site: usize, text: &str, spec: LockSpec) -> CallId {
+        self.claim_in(site, text, spec, None, true)
     }
 
     fn claim_in(
         &mut self,
         site: usize,
         text: &str,
-        want: Want,
-        (patience, hasty): (Option<Duration>, bool),
+        spec: LockSpec,
+        timeout: Option<Duration>,
+        no_wait: bool,
     ) -> CallId {
         self.calls += 1;
         let call = CallId(self.calls);
-        let card = Card { owner: format!("caller {}", self.calls).into(), ..Card::default() };
-        let claim = ClaimRequest { name: name(text), want, card, patience, hasty };
+        let claimant =
+            Claimant { owner: format!("caller {}", self.calls).into(), ..Claimant::default() };
+        let claim = ClaimRequest { name: name(text), spec, claimant, timeout, no_wait };
         self.step(site, Input::Claim(call, claim));
         self.settle();
         call
@@ -172,9 +174,9 @@ impl Net {
     }
 
     pub(crate) fn break_it(&mut self, site: usize, text: &str, fence: Fence) {
-        let by = Card { owner: "operator".into(), ..Card::default() };
-        let wish = Break { name: name(text), fence, by, reason: "it hangs".into() };
-        self.step(site, Input::Break(wish));
+        let by = Claimant { owner: "operator".into(), ..Claimant::default() };
+        let order = BreakRequest { name: name(text), fence, by, reason: "it hangs".into() };
+        self.step(site, Input::Break(order));
         self.settle();
     }
 
@@ -197,25 +199,25 @@ impl Net {
         }
     }
 
-    /// The grant a caller was told of.
+    /// The grant of a caller.
     pub(crate) fn grant(&self, call: CallId) -> Option<Grant> {
-        self.told.iter().find_map(|(_, effect)| match effect {
+        self.effects.iter().find_map(|(_, effect)| match effect {
             Effect::Grant(to, grant) if *to == call => Some(grant.clone()),
             _ => None,
         })
     }
 
-    /// The loss a caller was told of.
+    /// The loss of a grant.
     pub(crate) fn loss(&self, call: CallId) -> Option<Loss> {
-        self.told.iter().find_map(|(_, effect)| match effect {
+        self.effects.iter().find_map(|(_, effect)| match effect {
             Effect::Lost(to, loss) if *to == call => Some(loss.clone()),
             _ => None,
         })
     }
 
-    /// The denial a caller was told of.
+    /// The denial of a claim.
     pub(crate) fn denial(&self, call: CallId) -> Option<Denial> {
-        self.told.iter().find_map(|(_, effect)| match effect {
+        self.effects.iter().find_map(|(_, effect)| match effect {
             Effect::Denied(to, denial) if *to == call => Some(denial.clone()),
             _ => None,
         })
@@ -223,7 +225,7 @@ impl Net {
 
     fn step(&mut self, site: usize, input: Input) {
         let effects = self.sites[site].as_mut().expect("it runs").step(self.now, input);
-        self.carry_out(site, effects);
+        self.apply(site, effects);
     }
 
     fn settle(&mut self) {
@@ -234,7 +236,7 @@ impl Net {
         }
     }
 
-    fn carry_out(&mut self, site: usize, effects: Vec<Effect>) {
+    fn apply(&mut self, site: usize, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Packet(to, packet) => {
@@ -248,12 +250,12 @@ impl Net {
                     self.writes += 1;
                     self.disks[site].disk = disk;
                 }
-                Effect::Keep(name, durable) => {
+                Effect::Keep(name, record) => {
                     self.writes += 1;
-                    self.disks[site].tokens.insert(name, durable);
+                    self.disks[site].tokens.insert(name, record);
                 }
                 Effect::Wake(_) => {}
-                effect => self.told.push((site, effect)),
+                effect => self.effects.push((site, effect)),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Restarts: what a site finds on its disk, and what it does without.
+//! Restarts: what a site finds on its disk, and what it does not need.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn fences_and_incarnations_grow_over_restarts_of_all_sites() {
     }
 }
 
-/// One write at the start, one for the first lease; grants come from what was written early.
+/// One write at the start, one for the first lease; grants use ceilings that were written ahead.
 #[test]
 fn a_hot_lock_does_not_wait_for_the_disk() {
     let mut net = Net::new(3);
@@ -50,7 +50,7 @@ fn a_hot_lock_does_not_wait_for_the_disk() {
         let call = net.claim(0, "deploy");
         assert!(net.grant(call).is_some());
         net.leave(0, call);
-        net.told.clear();
+        net.effects.clear();
     }
     assert_eq!(net.writes, before);
 }
@@ -65,5 +65,5 @@ fn the_holder_site_that_crashes_is_followed_after_its_lease() {
     assert!(net.grant(next).is_none(), "its caller may still believe in it");
     net.pass(LEASE);
     assert!(net.grant(next).is_some_and(|grant| grant.fence > first.fence));
-    assert!(!net.told.iter().any(|(_, effect)| matches!(effect, Effect::Note(..))));
+    assert!(!net.effects.iter().any(|(_, effect)| matches!(effect, Effect::Note(..))));
 }

@@ -1,17 +1,17 @@
-//! Group locks by token: who shares a site's claim, who is told until when, and what is kept.
+//! Group locks by token: shared claims, deadlines, and records on disk.
 
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
-use quorate_session::{CallId, Denial, Group, Want};
+use quorate_session::{CallId, Denial, Group, LockSpec, TokenSpec};
 use quorate_site::{Effect, Past, token};
 
 use crate::site::net::{Net, name};
 
 const LEASE: Duration = Duration::from_secs(3);
 
-fn any(groups: &[&str]) -> Want {
-    Want::Token(groups.iter().map(|group| Group::new(group)).collect())
+fn any(groups: &[&str]) -> LockSpec {
+    LockSpec::Token(TokenSpec(groups.iter().map(|group| Group::new(group)).collect()))
 }
 
 fn claim(net: &mut Net, site: usize, groups: &[&str]) -> CallId {
@@ -33,9 +33,9 @@ fn callers_of_one_site_are_inside_together_under_one_fence() {
     assert!(net.grant(other).is_some_and(|grant| grant.fence > fence));
 }
 
-/// Those in line that would take the group come in with the first, wherever they stand.
+/// All callers in the queue that accept the group enter with the first one.
 #[test]
-fn who_stands_in_line_for_the_same_group_comes_in_together() {
+fn queued_callers_of_the_same_group_enter_together() {
     let mut net = Net::new(3);
     let inside = claim(&mut net, 1, &["x"]);
     let line: Vec<_> = [&["a"][..], &["b"], &["c", "a"], &["a"]]
@@ -73,12 +73,12 @@ fn a_follower_is_inside_with_its_captain_and_the_next_group_when_all_have_left()
     assert_eq!(net.grant(follower).map(|grant| grant.fence), Some(fence));
     net.leave(0, captain);
     net.pass(LEASE * 3);
-    assert_eq!((net.loss(follower), net.grant(next)), (None, None), "it is vouched for on and on");
+    assert_eq!((net.loss(follower), net.grant(next)), (None, None), "its delegation is renewed");
     net.leave(1, follower);
     assert!(net.grant(next).is_some_and(|grant| grant.fence > fence));
 }
 
-/// What a site promised is on its disk when anybody hears of it, and its token is not.
+/// The promises of a site are on disk before they are sent, and its token is not.
 #[test]
 fn the_next_token_has_a_higher_epoch_after_all_have_restarted() {
     let mut net = Net::new(3);
@@ -104,13 +104,13 @@ fn the_killed_captains_site_is_followed_by_another_group_after_its_lease() {
     net.pass(LEASE / 2);
     assert_eq!(net.grant(next), None, "its leases run");
     net.pass(LEASE * 3);
-    assert!(net.loss(follower).is_some(), "nobody vouches for it any more");
+    assert!(net.loss(follower).is_some(), "its delegation has expired");
     assert!(net.grant(next).is_some_and(|grant| grant.fence > fence));
     let made = |(_, effect): &(usize, Effect)| {
         matches!(effect, Effect::Regenerated(_, what)
             if what.before.0 > 0 && what.promised.iter().map(SiteId::index).eq([1, 2]))
     };
-    assert!(net.told.iter().any(made), "and it is said who promised what in its place");
+    assert!(net.effects.iter().any(made), "and it is said who promised what in its place");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn the_killed_followers_site_does_not_keep_others_waiting_for_long() {
 }
 
 #[test]
-fn a_token_that_nobody_uses_is_let_go_and_costs_nothing() {
+fn a_token_that_nobody_uses_is_released_and_costs_nothing() {
     let mut net = Net::new(3);
     let first = claim(&mut net, 0, &["a"]);
     let fence = net.grant(first).expect("nobody is inside").fence;
@@ -144,7 +144,7 @@ fn a_token_that_nobody_uses_is_let_go_and_costs_nothing() {
     assert!(net.grant(later).is_some_and(|grant| grant.fence.0 > fence.0 + 1), "at once");
 }
 
-/// Its holder keeps it, renews it, or has just let it go: nobody has to wait for a timer.
+/// Its holder keeps it, renews it, or has just released it: nobody waits for a timer.
 #[test]
 fn an_idle_token_is_had_at_once_whenever_it_is_asked_for() {
     for twelfths in 0..72 {
@@ -160,7 +160,7 @@ fn an_idle_token_is_had_at_once_whenever_it_is_asked_for() {
 }
 
 #[test]
-fn a_broken_session_ends_for_all_who_are_in_it_and_nobody_joins_any_more() {
+fn a_broken_occupancy_ends_for_all_and_nobody_joins_any_more() {
     let mut net = Net::new(3);
     let inside = [0, 0, 1].map(|site| claim(&mut net, site, &["a"]));
     let fence = net.grant(inside[0]).expect("nobody is inside").fence;
@@ -176,14 +176,14 @@ fn a_broken_session_ends_for_all_who_are_in_it_and_nobody_joins_any_more() {
 }
 
 #[test]
-fn who_does_not_want_to_wait_joins_or_is_denied() {
+fn a_caller_with_no_wait_joins_or_is_denied() {
     let mut net = Net::new(3);
-    let first = net.hasty(0, "warehouse", any(&["a"]));
+    let first = net.no_wait(0, "warehouse", any(&["a"]));
     assert!(net.grant(first).is_some());
-    let joins = net.hasty(1, "warehouse", any(&["b", "a"]));
+    let joins = net.no_wait(1, "warehouse", any(&["b", "a"]));
     assert!(net.grant(joins).is_some());
     for site in 0..3 {
-        let other = net.hasty(site, "warehouse", any(&["b"]));
+        let other = net.no_wait(site, "warehouse", any(&["b"]));
         assert_eq!(net.denial(other), Some(Denial::Busy), "site {site}");
     }
 }
@@ -193,17 +193,13 @@ fn a_name_is_one_kind_at_a_time_and_the_token_is_shown() {
     let mut net = Net::new(3);
     let holder = claim(&mut net, 1, &["a"]);
     assert!(net.grant(holder).is_some());
-    let other = net.claim_as(0, "warehouse", Want::Mutex, None);
+    let other = net.claim_as(0, "warehouse", LockSpec::Mutex, None);
     let denial = net.denial(other).expect("it is in use").to_string();
     assert!(denial.starts_with("it is a group lock by token"), "{denial}");
     let tokens: Vec<_> =
         (0..3).map(|site| net.site(site).show(&name("warehouse")).and_then(|v| v.token)).collect();
     assert_eq!(tokens.iter().flatten().count(), 1);
-    assert_eq!(
-        tokens[1].map(|stamp| stamp.session),
-        Some(1),
-        "site 2 has it, in its first session"
-    );
+    assert_eq!(tokens[1].map(|stamp| stamp.round), Some(1), "site 2 has it, in its first session");
     let waits = claim(&mut net, 0, &["b"]);
     let view = net.site(0).show(&name("warehouse")).expect("it is in use");
     let views = (0..3).map(|site| (net.site(site).me(), net.site(site)));
@@ -215,7 +211,7 @@ fn a_name_is_one_kind_at_a_time_and_the_token_is_shown() {
 }
 
 #[test]
-fn a_site_knows_of_so_many_names_and_not_more() {
+fn a_site_keeps_a_limited_number_of_records() {
     let mut past = Past::default();
     for number in 0..quorate_site::TOKENS_MAX {
         past.tokens.insert(name(&format!("lock {number}")), token::Durable::default());

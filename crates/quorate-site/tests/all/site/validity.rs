@@ -1,4 +1,4 @@
-//! Until when a caller may believe in its grant.
+//! The deadlines of grants.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use crate::site::net::Net;
 
 const LEASE: Duration = Duration::from_secs(3);
 
-/// What a caller believes: the latest end it was told of, and whether the horizon counts for it.
+/// The deadline that a caller knows, by the common deadline or its own.
 fn belief(net: &Net, site: usize, call: CallId) -> Tick {
     let (mut until, mut steady) = (Tick::ZERO, false);
-    for (at, effect) in net.told.iter().filter(|(at, _)| *at == site) {
+    for (at, effect) in net.effects.iter().filter(|(at, _)| *at == site) {
         match effect {
             Effect::Grant(to, grant) if *to == call => (until, steady) = (grant.until, true),
-            Effect::Horizon(when) if steady => until = until.max(*when),
-            Effect::Waning(to, when) if *to == call => {
+            Effect::CommonDeadline(when) if steady => until = until.max(*when),
+            Effect::Degraded(to, when) if *to == call => {
                 (until, steady) = (until.max(*when), false);
             }
-            Effect::Steady(to) if *to == call => steady = true,
+            Effect::Restored(to) if *to == call => steady = true,
             _ => assert_eq!(*at, site),
         }
     }
@@ -28,7 +28,7 @@ fn belief(net: &Net, site: usize, call: CallId) -> Tick {
 }
 
 #[test]
-fn the_horizon_moves_on_while_all_answer() {
+fn the_common_deadline_moves_on_while_all_answer() {
     let mut net = Net::new(3);
     let call = net.claim(0, "deploy");
     for _ in 0..20 {
@@ -37,7 +37,7 @@ fn the_horizon_moves_on_while_all_answer() {
         assert!(told > net.now + LEASE / 3, "it is told in good time");
         assert!(true_end.is_some_and(|end| told <= end), "never more than is true");
     }
-    assert!(!net.told.iter().any(|(_, effect)| matches!(effect, Effect::Waning(..))));
+    assert!(!net.effects.iter().any(|(_, effect)| matches!(effect, Effect::Degraded(..))));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn nobody_else_enters_before_the_holder_is_lost() {
 
 /// A renewal and its answer, each way, every third of a lease.
 #[test]
-fn an_idle_pair_exchanges_four_packets_a_rhythm_whatever_is_held() {
+fn an_idle_pair_exchanges_four_packets_per_renewal_whatever_is_held() {
     let mut net = Net::new(2);
     let calls: Vec<CallId> = (0..50).map(|lock| net.claim(0, &format!("lock {lock}"))).collect();
     net.pass(LEASE);

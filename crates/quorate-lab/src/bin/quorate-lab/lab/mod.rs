@@ -11,14 +11,14 @@ use clap::{Args, Subcommand};
 use quorate_laboratory::{BASELINES, EXPERIMENTS, Experiment, Settings};
 
 use self::outcome::{Outcome, counts};
-use crate::hush::hushed;
-use crate::place::Place;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say_lines};
+use crate::output_file::OutputFile;
+use crate::panics::with_quiet_panics;
+use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 use quorate_terminal::paint::Paint;
-use quorate_terminal::progress::{Goal, told};
+use quorate_terminal::progress::{Goal, with_progress_message};
 use quorate_terminal::table::{aligned, row};
 
-/// Makes experiments.
+/// Runs experiments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
     /// List the experiments, and the protocols to compare ours with
@@ -27,34 +27,34 @@ pub(crate) enum Lab {
     Run(Run),
 }
 
-/// Makes experiments: the claim, its condition, what was measured, and whether they agree
+/// Run experiments: each claim, its condition, the measured figure, and whether they agree
 ///
-/// `holds` is said of equal figures, or of one within a bound; `differs` of figures that are not
-/// the same; `refuted` of a bound that was broken. The same seed gives the same answer.
+/// The verdict is `holds` for equal figures or one within a bound, `differs` for unequal figures,
+/// and `refuted` for a broken bound. The same seed gives the same answer.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "a command's flags are switches")]
 pub(crate) struct Run {
-    /// Which experiments, as `quorate lab list` names them, or `all`
+    /// The experiments to run, as `quorate lab list` names them, or `all`
     #[arg(value_name = "EXPERIMENT", required = true)]
     experiments: Vec<String>,
-    /// Decides what is left to chance
+    /// The seed of all random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only small clusters
+    /// Use small clusters only
     #[arg(long)]
     quick: bool,
-    /// Also how fast this machine simulates: rows that are never twice the same
+    /// Add rows on the speed of this machine, which differ from run to run
     #[arg(long)]
     clock: bool,
-    /// Answers in JSON, one row a line
+    /// Print JSON, one row per line
     #[arg(long)]
     json: bool,
-    /// Answers as comma-separated values
+    /// Print comma-separated values
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// Writes a page with tables and figures into this file; rows are then told only with --json
-    /// or --csv
+    /// Write a page with tables and figures to this file; rows are then printed only with --json or
+    /// --csv
     #[arg(long, value_name = "FILE", conflicts_with = "clock")]
     html: Option<String>,
 }
@@ -66,13 +66,13 @@ Examples:
   quorate lab run all --csv > all.csv
   quorate lab run all --html report.html
 
-Exit status: 0 the experiments were made, whatever came of them, 2 bad input.";
+Exit status: 0 the experiments were run, whatever their verdicts, 2 bad input.";
 
-/// Stands for every experiment.
+/// The name for all experiments.
 const ALL: &str = "all";
 
 impl Lab {
-    /// Does what is asked for.
+    /// Runs the subcommand.
     pub(crate) fn run(&self) -> Answer {
         match self {
             Lab::List => list(),
@@ -85,19 +85,19 @@ fn list() -> Answer {
     let experiments = EXPERIMENTS.map(|Experiment { name, about, .. }| row([name, about]));
     let mut lines = aligned(&experiments);
     lines.push(format!("\nbaselines, for `check` and `sim`: {}", BASELINES.join(", ")));
-    say_lines(&lines)?;
+    print_lines(&lines)?;
     Ok(Verdict::Clean)
 }
 
 impl Run {
     fn run(&self) -> Answer {
         let chosen = self.chosen()?;
-        let place = self.html.as_deref().map(Place::new).transpose()?;
+        let output = self.html.as_deref().map(OutputFile::new).transpose()?;
         let outcomes = self.make(&chosen);
-        if let Some(place) = &place {
-            place.write(&page::page(&outcomes, self.seed, &self.command(&chosen)))?;
+        if let Some(output) = &output {
+            output.write(&page::page(&outcomes, self.seed, &self.command(&chosen)))?;
         }
-        say_lines(&match (self.json, self.csv, &self.html) {
+        print_lines(&match (self.json, self.csv, &self.html) {
             (true, ..) => report::json(&outcomes),
             (_, true, _) => report::csv(&outcomes),
             (.., Some(file)) => vec![format!("{}; the page is {file}", counts(&outcomes))],
@@ -106,7 +106,7 @@ impl Run {
         Ok(Verdict::Clean)
     }
 
-    /// Makes the experiments, and says meanwhile which one is being made.
+    /// Runs the experiments, and shows which one is running.
     fn make(&self, chosen: &[Experiment]) -> Vec<Outcome> {
         let settings = Settings { seed: self.seed, quick: self.quick, clock: self.clock };
         let (made, now) = (AtomicU64::new(0), Mutex::new(""));
@@ -119,15 +119,15 @@ impl Run {
             made.fetch_add(1, Ordering::Relaxed);
             outcome
         };
-        told(
+        with_progress_message(
             Goal::Uneven(chosen.len() as u64),
             || format!("experiments, now {}", name()),
             || made.load(Ordering::Relaxed),
-            || hushed(|| chosen.iter().map(one).collect()),
+            || with_quiet_panics(|| chosen.iter().map(one).collect()),
         )
     }
 
-    /// The command that makes the same again.
+    /// The command that reproduces this.
     fn command(&self, chosen: &[Experiment]) -> String {
         let names: Vec<&str> = match chosen.len() {
             all if all == EXPERIMENTS.len() => vec![ALL],
@@ -137,7 +137,7 @@ impl Run {
         format!("quorate lab run {}{quick} --seed {}", names.join(" "), self.seed)
     }
 
-    /// The experiments that are named, each once.
+    /// The named experiments, each once.
     fn chosen(&self) -> Result<Vec<Experiment>, Failure> {
         let mut chosen: Vec<Experiment> = Vec::new();
         for name in &self.experiments {

@@ -1,4 +1,4 @@
-//! What came of an experiment.
+//! The findings of an experiment.
 
 use quorate_laboratory::{Diagram, Experiment, Finding, Plot, Row, Settings, Verdict};
 
@@ -13,7 +13,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Makes the experiment.
+    /// Runs the experiment.
     pub(super) fn of(experiment: Experiment, settings: Settings) -> Self {
         let mut outcome = Self {
             experiment,

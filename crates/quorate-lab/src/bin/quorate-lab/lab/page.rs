@@ -1,91 +1,101 @@
-//! Experiments as one page that needs nothing else.
+//! Experiments as one self-contained page.
 
-use quorate_laboratory::{Palette, Row, Verdict};
+use maud::{Markup, html};
+use quorate_laboratory::{Experiment, Palette, Row, Verdict};
+use quorate_terminal::figures::counted;
 
 use super::outcome::{Outcome, counts, rows};
-use crate::html::{self, escaped, figure, folded};
-use quorate_terminal::figures::counted;
+use crate::html::{self, figure, folded};
 
 const TITLE: &str = "What papers claim, and what was measured";
 
 /// A table with more rows is folded away.
 const ROWS_OPEN: usize = 12;
 
-/// How a history is to be read.
+/// The key to a diagram.
 const DIAGRAM_KEY: &str = "Time runs downwards; a hollow bar waits, a solid one is inside.";
 
-/// The verdicts: each with a mark that needs no colour, what many of them do, and what it means.
+/// The verdicts, each with a mark that needs no colour, its plural verb, and its meaning.
 const VERDICTS: [(Verdict, char, &str, &str); 3] = [
     (Verdict::Holds, '✓', "hold", "the same figure, but for chance, or within the bound claimed"),
     (Verdict::Differs, '≠', "differ", "another figure than the one claimed"),
     (Verdict::Refuted, '✗', "refuted", "a bound was broken, or what should never happen did"),
 ];
 
-/// The page; `command` makes it again.
+/// The page; `command` reproduces it.
 pub(super) fn page(outcomes: &[Outcome], seed: u64, command: &str) -> String {
-    let mut body = format!(
-        "<header>\n<p>Made by <code>{}</code>, which makes the same page again. Times are in T, \
-         the delay of a message.</p>\n</header>\n{}{}",
-        escaped(command),
-        summary(outcomes),
-        contents(outcomes),
-    );
-    for outcome in outcomes {
-        body += &section(outcome, seed);
-    }
+    let body = html! {
+        header {
+            p {
+                "Made by " code { (command) } ", which makes the same page again. "
+                "Times are in T, the delay of a message."
+            }
+        }
+        (summary(outcomes))
+        (contents(outcomes))
+        @for outcome in outcomes { (section(outcome, seed)) }
+    };
     html::page(TITLE, &body)
 }
 
-/// How many claims hold, and what matters most.
-fn summary(outcomes: &[Outcome]) -> String {
-    let tile = |(verdict, mark, word, meaning): (Verdict, char, &str, &str)| {
-        let count: usize = outcomes.iter().map(|outcome| outcome.count(verdict)).sum();
-        format!(
-            "<li class=\"{verdict}\"><b>{mark} {count}</b> {word}<br>\
-             <small>{meaning}</small></li>\n"
-        )
-    };
-    let tiles: String = VERDICTS.into_iter().map(tile).collect();
-    let headlines: String = outcomes.iter().map(headlines).collect();
-    format!(
-        "<section id=\"summary\">\n<h2>Summary</h2>\n{headlines}\
-         <ul class=\"tiles\">\n{tiles}</ul>\n{}</section>\n",
-        refuted(outcomes)
-    )
-}
-
-/// What was refuted: a reader asks for that first.
-fn refuted(outcomes: &[Outcome]) -> String {
-    let entry = |(name, row): (&str, &Row)| {
-        let Row { name: what, claim, measured, unit, .. } = row;
-        let words = escaped(&format!("{what}: claimed {claim}, measured {measured} {unit}"));
-        format!("<li><b><a href=\"#{name}\">{name}</a></b> {words}</li>\n")
-    };
-    let all = rows(outcomes).filter(|(_, row)| row.verdict == Verdict::Refuted);
-    let entries: Vec<String> = all.map(entry).collect();
-    match entries.len() {
-        0 => String::new(),
-        count => folded(
-            &format!("Refuted: {}", counted(count as u64, "claim", "claims")),
-            &format!("<ul>\n{}</ul>\n", entries.concat()),
-        ),
+/// How many claims hold, and the headlines.
+fn summary(outcomes: &[Outcome]) -> Markup {
+    let count = |verdict| -> usize { outcomes.iter().map(|outcome| outcome.count(verdict)).sum() };
+    html! {
+        section #summary {
+            h2 { "Summary" }
+            @for outcome in outcomes { (headlines(outcome)) }
+            ul.tiles {
+                @for (verdict, mark, word, meaning) in VERDICTS {
+                    li class=(verdict) {
+                        b { (mark) " " (count(verdict)) } " " (word) br;
+                        small { (meaning) }
+                    }
+                }
+            }
+            (refuted(outcomes))
+        }
     }
 }
 
-fn contents(outcomes: &[Outcome]) -> String {
-    let entry = |outcome: &Outcome| {
-        let (name, about) = (outcome.experiment.name, escaped(outcome.experiment.about));
-        let verdicts = escaped(&verdicts(outcome));
-        format!(
-            "<li><a href=\"#{name}\">{name}</a>: {about} <span class=\"soft\">{verdicts}</span>\
-             </li>\n"
-        )
+/// The refuted claims, which readers ask for first.
+fn refuted(outcomes: &[Outcome]) -> Markup {
+    let all: Vec<(&str, &Row)> =
+        rows(outcomes).filter(|(_, row)| row.verdict == Verdict::Refuted).collect();
+    if all.is_empty() {
+        return Markup::default();
+    }
+    let entries = html! {
+        ul {
+            @for (name, Row { name: what, claim, measured, unit, .. }) in &all {
+                li {
+                    b { a href={ "#" (name) } { (name) } }
+                    " " (what) ": claimed " (claim) ", measured " (measured) " " (unit)
+                }
+            }
+        }
     };
-    let entries: String = outcomes.iter().map(entry).collect();
-    format!("<nav>\n<h2>Contents</h2>\n<ul>\n{entries}</ul>\n</nav>\n")
+    folded(&format!("Refuted: {}", counted(all.len() as u64, "claim", "claims")), &entries)
 }
 
-/// `✓ 12 ≠ 3`, without those that are none.
+fn contents(outcomes: &[Outcome]) -> Markup {
+    html! {
+        nav {
+            h2 { "Contents" }
+            ul {
+                @for outcome in outcomes {
+                    @let Experiment { name, about, .. } = outcome.experiment;
+                    li {
+                        a href={ "#" (name) } { (name) } ": " (about) " "
+                        span.soft { (verdicts(outcome)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The counts, as `✓ 12 ≠ 3`, without zeros.
 fn verdicts(outcome: &Outcome) -> String {
     let some = VERDICTS.iter().filter_map(|(verdict, mark, ..)| {
         let count = outcome.count(*verdict);
@@ -94,57 +104,63 @@ fn verdicts(outcome: &Outcome) -> String {
     some.collect::<Vec<_>>().join(" ")
 }
 
-fn section(outcome: &Outcome, seed: u64) -> String {
-    let (name, about) = (outcome.experiment.name, sentence(outcome.experiment.about));
-    let (headlines, figures) = (headlines(outcome), figures(outcome, seed));
-    let table = table(&outcome.rows);
-    let table = match outcome.rows.len() {
-        0 => String::new(),
-        rows if rows > ROWS_OPEN => {
-            let counts = counts(std::slice::from_ref(outcome));
-            folded(&format!("All {rows} rows: {counts}"), &table)
+fn section(outcome: &Outcome, seed: u64) -> Markup {
+    let Experiment { name, about, .. } = outcome.experiment;
+    let count = outcome.rows.len();
+    html! {
+        section id=(name) {
+            h2 { (name) }
+            p { (sentence(about)) }
+            (headlines(outcome))
+            (figures(outcome, seed))
+            @if count > ROWS_OPEN {
+                @let counts = counts(std::slice::from_ref(outcome));
+                (folded(&format!("All {count} rows: {counts}"), &table(&outcome.rows)))
+            } @else if count > 0 {
+                (table(&outcome.rows))
+            }
         }
-        _ => table,
-    };
-    format!(
-        "<section id=\"{name}\">\n<h2>{name}</h2>\n<p>{about}</p>\n\
-         {headlines}{figures}{table}</section>\n"
-    )
+    }
 }
 
-/// With a capital and a full stop.
+/// The text with a capital and a full stop.
 fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let first = rest.next().into_iter().flat_map(char::to_uppercase);
-    escaped(&format!("{}{}.", first.collect::<String>(), rest.as_str()))
+    format!("{}{}.", first.collect::<String>(), rest.as_str())
 }
 
-fn headlines(outcome: &Outcome) -> String {
-    let lines: Vec<String> = outcome.headlines.iter().map(|text| escaped(text)).collect();
-    match lines.len() {
-        0 => String::new(),
-        _ => format!("<p class=\"headline\">{}</p>\n", lines.join("<br>")),
+fn headlines(outcome: &Outcome) -> Markup {
+    html! {
+        @if let [first, rest @ ..] = &outcome.headlines[..] {
+            p.headline {
+                (first)
+                @for line in rest { br; (line) }
+            }
+        }
     }
 }
 
-fn figures(outcome: &Outcome, seed: u64) -> String {
+fn figures(outcome: &Outcome, seed: u64) -> Markup {
     let palette = Palette::of(&outcome.plots);
-    let drawn = outcome.plots.iter().filter_map(|plot| {
+    let plots = outcome.plots.iter().filter_map(|plot| {
         let condition = format!("{}; seed {seed}", plot.condition);
         Some(figure(&plot.svg(&palette)?, &plot.title, &condition))
     });
-    let told = outcome.diagrams.iter().map(|diagram| {
+    let diagrams = outcome.diagrams.iter().map(|diagram| {
         let condition = format!("{}; seed {seed}. {DIAGRAM_KEY}", diagram.condition);
         figure(&diagram.svg(), &diagram.title, &condition)
     });
-    match drawn.chain(told).collect::<String>() {
-        none if none.is_empty() => none,
-        figures => format!("<div class=\"figures\">\n{figures}</div>\n"),
+    let figures: Vec<Markup> = plots.chain(diagrams).collect();
+    html! {
+        @if !figures.is_empty() {
+            div.figures { @for figure in &figures { (figure) } }
+        }
     }
 }
 
-/// The rows. A condition is a letter in them, and spelt out below.
-fn table(rows: &[Row]) -> String {
+/// The rows. A letter stands for each condition, spelled out below.
+fn table(rows: &[Row]) -> Markup {
     let mut conditions: Vec<&str> = Vec::new();
     for row in rows {
         if !conditions.contains(&row.condition.as_str()) {
@@ -152,27 +168,34 @@ fn table(rows: &[Row]) -> String {
         }
     }
     let place = |row: &Row| conditions.iter().position(|known| *known == row.condition);
-    let head = "<tr><th></th><th>Claim</th><th class=\"number\">Measured</th><th>Verdict</th>\
-                <th>When</th><th>Note</th></tr>\n";
-    let lines = rows.iter().map(|row| line(row, &letters(place(row).unwrap_or_default())));
-    let table = html::table(&format!("{head}{}", lines.collect::<String>()));
-    let spelt = conditions.iter().enumerate().map(|(place, condition)| {
-        format!("<li><b>{}</b>: {}</li>\n", letters(place), escaped(condition))
-    });
-    format!("{table}<ul class=\"conditions\">\n{}</ul>\n", spelt.collect::<String>())
+    let lines = html! {
+        tr {
+            th {} th { "Claim" } th.number { "Measured" } th { "Verdict" } th { "When" }
+            th { "Note" }
+        }
+        @for row in rows { (line(row, &letters(place(row).unwrap_or_default()))) }
+    };
+    html! {
+        (html::table(&lines))
+        ul.conditions {
+            @for (place, condition) in conditions.iter().enumerate() {
+                li { b { (letters(place)) } ": " (condition) }
+            }
+        }
+    }
 }
 
-fn line(row: &Row, condition: &str) -> String {
-    let (verdict, mark) = (row.verdict, mark(row.verdict));
-    format!(
-        "<tr><td>{}</td><td>{}</td><td class=\"number\">{} {}</td>\
-         <td class=\"{verdict}\">{mark}\u{a0}{verdict}</td><td>{condition}</td><td>{}</td></tr>\n",
-        escaped(&row.name),
-        escaped(&row.claim),
-        row.measured,
-        escaped(row.unit),
-        escaped(&row.note),
-    )
+fn line(row: &Row, condition: &str) -> Markup {
+    html! {
+        tr {
+            td { (row.name) }
+            td { (row.claim) }
+            td.number { (row.measured) " " (row.unit) }
+            td class=(row.verdict) { (mark(row.verdict)) "\u{a0}" (row.verdict) }
+            td { (condition) }
+            td { (row.note) }
+        }
+    }
 }
 
 fn mark(verdict: Verdict) -> char {

@@ -11,7 +11,7 @@ use quorate_terminal::table::{aligned, row};
 const COLUMNS: [&str; 8] =
     ["experiment", "name", "claim", "condition", "measured", "unit", "verdict", "note"];
 
-/// A table for each experiment; where there are several, below what it is about.
+/// A table for each experiment, with a heading if there are several.
 pub(super) fn text(outcomes: &[Outcome], paint: Paint) -> Vec<String> {
     let mut lines = Vec::new();
     for outcome in outcomes {
@@ -40,7 +40,7 @@ fn table(rows: &[Row]) -> Vec<String> {
     lines
 }
 
-/// One object a line.
+/// One object per line.
 pub(super) fn json(outcomes: &[Outcome]) -> Vec<String> {
     let object = |(experiment, row): (&str, &Row)| {
         json!({

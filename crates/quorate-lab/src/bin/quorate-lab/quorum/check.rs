@@ -1,4 +1,4 @@
-//! `quorate quorum check`: the quorums that somebody wrote down.
+//! `quorate quorum check`: a list of quorums in a file.
 
 use std::fs;
 
@@ -7,22 +7,22 @@ use quorate_quorum::{Listed, QuorumError, QuorumSystem, SiteId, SiteSet};
 use serde_json::json;
 
 use super::input;
-use super::measure::Portrait;
+use super::measure::Measured;
 use crate::cluster::in_file;
-use quorate_terminal::answer::{Answer, Verdict, say, say_lines};
+use quorate_terminal::answer::{Answer, Verdict, print, print_lines};
 use quorate_terminal::facts::Facts;
 use quorate_terminal::paint::Paint;
 
-/// Checks a list of quorums: whether all meet, and whether it could be better
+/// Check a list of quorums: whether all meet, and whether a better list exists
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
-    /// A file of lines such as `quorum 1: 1 2 3`, the quorum of site 1
+    /// A file with lines such as `quorum 1: 1 2 3`, the quorum of site 1
     file: String,
-    /// How likely a site is down: one probability or several, parted by commas
+    /// The probability that a site is down, or a comma-separated list of them
     #[arg(long, value_name = "P,...", default_value = "0.01,0.1")]
     p: String,
-    /// Answers in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -43,29 +43,29 @@ impl Check {
             Err(QuorumError::DoNotMeet { one, other }) => return self.apart(&one, &other),
             Err(error) => return Err(in_file(file, &error)),
         };
-        let portrait = Portrait::of(&system, &down)?;
+        let measured = Measured::of(&system, &down)?;
         let larger = larger(&system);
         if self.json {
             let site = |(site, own, enough): &(SiteId, SiteSet, SiteSet)| {
                 let (asks, enough) = (numbers(own), numbers(enough));
                 json!({"site": site.index() + 1, "asks": asks, "enough": enough})
             };
-            let mut value = portrait.json(&system);
+            let mut value = measured.json(&system);
             value["meet"] = json!(true);
             value["larger"] = larger.iter().map(site).collect();
-            say(&format!("{value}\n"))?;
+            print(&format!("{value}\n"))?;
         } else {
             let paint = Paint::for_stdout();
             let mut facts = Facts::new(paint);
-            facts.say("meet", &paint.good("yes: any two quorums have a common site"));
+            facts.add("meet", &paint.good("yes: any two quorums have a common site"));
             for (site, own, enough) in &larger {
                 let text = format!("no: site {site} asks {own}, where {enough} is enough");
-                facts.say("minimal", &text);
+                facts.add("minimal", &text);
             }
             let mut lines = vec![paint.strong(&format!("{file}: {}", system.name()))];
             lines.extend(facts.into_lines());
-            lines.extend(portrait.lines(&system, paint));
-            say_lines(&lines)?;
+            lines.extend(measured.lines(&system, paint));
+            print_lines(&lines)?;
         }
         Ok(Verdict::Clean)
     }
@@ -78,14 +78,14 @@ impl Check {
                 json!({"site": site.index() + 1, "quorum": quorum})
             };
             let value = json!({"meet": false, "apart": [side(one), side(other)]});
-            say(&format!("{value}\n"))?;
+            print(&format!("{value}\n"))?;
         } else {
             let paint = Paint::for_stdout();
             let apart = format!(
                 "{} of site {} and {} of site {} have no common site",
                 one.1, one.0, other.1, other.0
             );
-            say_lines(&[
+            print_lines(&[
                 paint.strong(&self.file),
                 format!("{} {apart}: both could hold the same lock at once.", paint.bad("no:")),
                 "Add a site of one to the other.".to_owned(),

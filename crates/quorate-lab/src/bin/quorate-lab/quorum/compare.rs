@@ -1,4 +1,4 @@
-//! `quorate quorum compare`: kinds beside each other, as they grow.
+//! `quorate quorum compare`: kinds beside each other, over numbers of sites.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,34 +8,34 @@ use serde_json::{Value, json};
 
 use super::figures::{Figures, fails_cell};
 use super::{input, page};
-use crate::place::Place;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
+use crate::output_file::OutputFile;
+use quorate_terminal::answer::{Answer, Failure, Verdict, print, print_lines};
 use quorate_terminal::paint::Paint;
-use quorate_terminal::progress::{Goal, shown};
+use quorate_terminal::progress::{Goal, with_progress};
 use quorate_terminal::quorums::sizes_text;
 use quorate_terminal::table::aligned;
 
 const SITES_MAX: usize = 1_000;
-/// How many numbers of sites fit beside each other on a screen, and on a curve.
+/// How many numbers of sites fit on a screen, and on a curve.
 const COLUMNS: usize = 9;
 const POINTS: usize = 24;
 
-/// Compares kinds: how many sites they ask, how busy these are, how often none is left
+/// Compare kinds: how many sites a claim asks, their load, and how often no quorum is left
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Compare {
-    /// Which kinds; all if none is named
+    /// The kinds to compare [default: all]
     kinds: Vec<String>,
-    /// Numbers of sites: a range, or some parted by commas
+    /// Numbers of sites: a range, or a comma-separated list
     #[arg(long, value_name = "N..M", default_value = "9..100")]
     n: String,
-    /// How likely a site is down: one probability or several, parted by commas
+    /// The probability that a site is down, or a comma-separated list of them
     #[arg(long, value_name = "P,...", default_value = "0.01,0.1")]
     p: String,
-    /// Writes a page with curves into this file
+    /// Write a page with curves to this file
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
-    /// Answers in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -46,16 +46,16 @@ Examples:
   quorate quorum compare majority tree plane --n 7,13,31 --p 0.05
   quorate quorum compare --n 9..100 --html quorums.html
 
-Of a long range some numbers are shown: as many as fit on a screen, or on a curve.";
+A long range is thinned out to the numbers that fit on a screen or a curve.";
 
-/// A kind, and what it is worth at each number of sites; nothing where it cannot be had.
+/// A kind, and its figures for each number of sites; `None` where it cannot be built.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) kind: Kind,
     pub(super) points: Vec<(usize, Option<Figures>)>,
 }
 
-/// What was compared.
+/// A comparison.
 #[derive(Debug)]
 pub(super) struct Comparison {
     pub(super) lines: Vec<Line>,
@@ -74,25 +74,25 @@ impl Compare {
             .into());
         }
         let down = input::probabilities(&self.p)?;
-        let place = self.html.as_deref().map(Place::new).transpose()?;
+        let output = self.html.as_deref().map(OutputFile::new).transpose()?;
         let points = if self.html.is_some() || self.json { POINTS } else { COLUMNS };
         let comparison = Comparison::of(&kinds, input::thinned(&all, points), down)?;
-        if let Some(place) = &place {
-            place.write(&page::page(&comparison, &self.command()))?;
+        if let Some(output) = &output {
+            output.write(&page::page(&comparison, &self.command()))?;
         }
         if self.json {
-            say(&format!("{}\n", comparison.json()))?;
+            print(&format!("{}\n", comparison.json()))?;
         } else {
             let mut lines = comparison.tables(Paint::for_stdout());
             if let Some(file) = &self.html {
                 lines.push(format!("The curves are in {file}."));
             }
-            say_lines(&lines)?;
+            print_lines(&lines)?;
         }
         Ok(Verdict::Clean)
     }
 
-    /// The command that shows the same again.
+    /// The command that reproduces this.
     fn command(&self) -> String {
         let kinds = self.kinds.join(" ");
         let gap = if kinds.is_empty() { "" } else { " " };
@@ -115,7 +115,8 @@ impl Comparison {
             Ok(Line { kind: *kind, points })
         };
         let work = || kinds.iter().map(line).collect::<Result<_, Failure>>();
-        let lines = shown(Goal::Of(systems), "systems", || done.load(Ordering::Relaxed), work)?;
+        let lines =
+            with_progress(Goal::Of(systems), "systems", || done.load(Ordering::Relaxed), work)?;
         Ok(Self { lines, sites, down })
     }
 

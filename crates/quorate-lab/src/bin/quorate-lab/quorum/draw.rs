@@ -7,19 +7,19 @@ use quorate_terminal::paint::Paint;
 
 const WIDTH: usize = 96;
 
-/// Draws `shape`; the sites of `marked` stand in brackets, and in colour on a terminal.
+/// Draws `shape`; the sites of `marked` are in brackets, and in colour on a terminal.
 pub(super) fn drawn(shape: &Shape, marked: &SiteSet, paint: Paint) -> Vec<String> {
     let digits = shape.sites().iter().map(ToString::to_string).map(|site| site.len()).max();
-    let pen = Pen { marked, paint, digits: digits.unwrap_or(1) };
-    let block = pen.block(shape);
+    let renderer = Renderer { marked, paint, digits: digits.unwrap_or(1) };
+    let block = renderer.block(shape);
     let block = match shape {
-        Shape::Tree(..) if block.width > WIDTH => pen.indented(shape),
+        Shape::Tree(..) if block.width > WIDTH => renderer.indented(shape),
         _ => block,
     };
     block.lines.into_iter().map(|line| format!("  {}", line.trim_end())).collect()
 }
 
-/// Lines of text, all as wide as this on the screen.
+/// Lines of text, all of the same width on the screen.
 struct Block {
     lines: Vec<String>,
     width: usize,
@@ -47,7 +47,7 @@ impl Block {
         Block { lines: blocks.into_iter().flat_map(padded).collect(), width }
     }
 
-    /// Around the middle of `width`.
+    /// The block, centred in `width`.
     fn centred(self, width: usize) -> Block {
         let (left, width) = (width.saturating_sub(self.width) / 2, width.max(self.width));
         let right = width - self.width - left;
@@ -56,13 +56,13 @@ impl Block {
     }
 }
 
-struct Pen<'a> {
+struct Renderer<'a> {
     marked: &'a SiteSet,
     paint: Paint,
     digits: usize,
 }
 
-impl Pen<'_> {
+impl Renderer<'_> {
     fn block(&self, shape: &Shape) -> Block {
         match shape {
             Shape::Site(site) => self.site(*site),
@@ -90,7 +90,7 @@ impl Pen<'_> {
         Block { lines: vec![cell], width: width + 2 }
     }
 
-    /// A part of several sites stands in bars.
+    /// A site, or a part of several sites between bars.
     fn cell(&self, part: &Shape) -> Block {
         match part {
             Shape::Site(site) => self.site(*site),
@@ -98,7 +98,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Side by side, in as many lines as it takes.
+    /// Parts side by side, in as many lines as needed.
     fn wrapped(&self, parts: &[Shape]) -> Block {
         let blocks = parts.iter().map(|part| self.cell(part));
         let mut lines: Vec<Vec<Block>> = vec![Vec::new()];
@@ -114,7 +114,7 @@ impl Pen<'_> {
         Block::above(lines.into_iter().map(|line| Block::beside(&line, 1)).collect())
     }
 
-    /// Around a rectangle, clockwise from the upper left.
+    /// Parts around a rectangle, clockwise from the upper left.
     fn ring(&self, parts: &[Shape]) -> Block {
         let n = parts.len();
         let blocks: Vec<Block> = parts.iter().map(|part| self.block(part)).collect();
@@ -172,7 +172,7 @@ impl Pen<'_> {
     }
 }
 
-/// Between bars.
+/// The block between bars.
 fn framed(block: Block) -> Block {
     let lines = block.lines.into_iter().map(|line| format!("|{line}|")).collect();
     Block { lines, width: block.width + 2 }

@@ -1,4 +1,4 @@
-//! The figures of a quorum system that every command tells.
+//! The figures of a quorum system that every command shows.
 
 use quorate_quorum::analysis::{
     Draws, Failure, Load, Proof, failure, load, quick_load, sampled_failure, survived_at_least,
@@ -6,30 +6,30 @@ use quorate_quorum::analysis::{
 use quorate_quorum::{Kind, QuorumError, QuorumSystem, SiteId, SiteSet, build};
 use serde_json::{Value, json};
 
-use quorate_terminal::facts::short;
+use quorate_terminal::facts::three_digits;
 
 /// How many samples a comparison of many systems draws for each.
 const FEW_SAMPLES: u32 = 4_000;
-/// Up to here the exact probability takes no time even without a formula.
+/// Up to so many sites the exact probability is quick even without a formula.
 const SITES_EXACT: usize = 20;
 
-/// What a system is worth.
+/// The figures of a system.
 #[derive(Debug)]
 pub(super) struct Figures {
     /// The sizes of its smallest and its largest quorum.
     pub(super) sizes: (usize, usize),
-    /// How many sites a site asks in the mean, itself included, when all are up.
+    /// How many sites a site asks on average, itself included, when all are up.
     pub(super) asked: f64,
-    /// How many sites may fail, whichever they are.
+    /// How many failures are always survived, whichever sites fail.
     pub(super) resilience: Result<usize, QuorumError>,
-    /// How busy the busiest site is.
+    /// The load of the busiest site.
     pub(super) load: Load,
     /// The probability that no quorum is live, for each probability that a site is down.
     pub(super) fails: Vec<(f64, Failure)>,
 }
 
 impl Figures {
-    /// All as exact as they can be had.
+    /// The figures, as exact as possible.
     pub(super) fn exact(system: &dyn QuorumSystem, down: &[f64]) -> Result<Self, QuorumError> {
         let up = |p: f64| vec![1.0 - p; system.n()];
         let fails = down.iter().map(|p| Ok((*p, failure(system, &up(*p))?)));
@@ -42,7 +42,7 @@ impl Figures {
         })
     }
 
-    /// The same where many systems are asked: what would take a second is sampled.
+    /// The figures of one of many systems: what would take a second is sampled.
     pub(super) fn quick(
         kind: Kind,
         system: &dyn QuorumSystem,
@@ -112,7 +112,7 @@ fn fails_json(p: f64, fails: Failure) -> Value {
     }
 }
 
-/// One number if both bounds are the same to people.
+/// The load; one number if both bounds round to the same.
 pub(super) fn load_text(load: &Load) -> String {
     if load.gap() < 5e-5 {
         format!("{:.4}", load.upper)
@@ -121,7 +121,7 @@ pub(super) fn load_text(load: &Load) -> String {
     }
 }
 
-/// What the bounds of the load rest on.
+/// How the bounds of the load were found.
 pub(super) fn proof_text(proof: Proof) -> &'static str {
     match proof {
         Proof::Alike => "all sites are alike",
@@ -134,11 +134,13 @@ pub(super) fn proof_text(proof: Proof) -> &'static str {
 /// A number, a bound, or a number with its interval.
 pub(super) fn fails_text(fails: Failure) -> String {
     match fails {
-        Failure::Exact(exact) => short(exact),
+        Failure::Exact(exact) => three_digits(exact),
         Failure::Below(limit) => format!("<{}", plain(limit)),
         Failure::Sampled { high: 0.0, .. } => "0".into(),
-        Failure::Sampled { seen: 0.0, high, .. } => format!("<{}", short(high)),
-        Failure::Sampled { low, high, .. } => format!("{}..{}", short(low), short(high)),
+        Failure::Sampled { seen: 0.0, high, .. } => format!("<{}", three_digits(high)),
+        Failure::Sampled { low, high, .. } => {
+            format!("{}..{}", three_digits(low), three_digits(high))
+        }
     }
 }
 
@@ -152,9 +154,9 @@ pub(super) fn fails_cell(fails: Failure) -> String {
     }
 }
 
-/// Two digits are enough to compare.
+/// A probability with two digits.
 fn brief(number: f64) -> String {
-    if number == 0.0 || number >= 1e-3 { short(number) } else { format!("{number:.1e}") }
+    if number == 0.0 || number >= 1e-3 { three_digits(number) } else { format!("{number:.1e}") }
 }
 
 fn plain(number: f64) -> String {

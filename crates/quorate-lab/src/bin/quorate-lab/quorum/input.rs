@@ -1,11 +1,11 @@
-//! What people write behind `quorate quorum`.
+//! Arguments of `quorate quorum`.
 
 use quorate_quorum::Kind;
 
 use quorate_terminal::answer::Failure;
 use quorate_terminal::quorums::parse_sites;
 
-/// Probabilities parted by commas.
+/// Comma-separated probabilities.
 pub(super) fn probabilities(text: &str) -> Result<Vec<f64>, Failure> {
     text.split(',').map(|one| probability(one.trim())).collect()
 }

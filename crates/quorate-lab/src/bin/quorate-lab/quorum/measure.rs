@@ -1,4 +1,4 @@
-//! `quorate quorum measure`: one system in full.
+//! `quorate quorum measure`: all figures of one system.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use super::draw::drawn;
 use super::figures::{Figures, fails_text, load_text, proof_text};
 use super::{input, pool};
-use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
-use quorate_terminal::facts::{Facts, short, some};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print, print_lines};
+use quorate_terminal::facts::{Facts, first_sets, three_digits};
 use quorate_terminal::figures::grouped;
 use quorate_terminal::paint::Paint;
-use quorate_terminal::progress::{Goal, shown};
+use quorate_terminal::progress::{Goal, with_progress};
 use quorate_terminal::quorums::{self, SITES_MEASURED, SITES_SHOWN, numbers, sizes_text};
 
-/// Beyond this many quorums of a better system they are not listed.
+/// A better system with more quorums than this is not listed.
 const QUORUMS_SHOWN: usize = 16;
 
 /// Measure a system: its quorums, the failures it survives, its load and availability
@@ -32,10 +32,10 @@ pub(crate) struct Measure {
     /// The quorums for 1 to K units of a pool instead of those of a lock
     #[arg(long, value_name = "K")]
     k: Option<String>,
-    /// How likely a site is down: one probability or several, parted by commas
+    /// The probability that a site is down, or a comma-separated list of them
     #[arg(long, value_name = "P,...", default_value = "0.01,0.1")]
     p: String,
-    /// Answers in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -58,15 +58,15 @@ impl Measure {
         if n > SITES_MEASURED {
             return self.sizes_only(&*system);
         }
-        let portrait = Portrait::of(&*system, &down)?;
+        let measured = Measured::of(&*system, &down)?;
         if self.json {
-            say(&format!("{}\n", portrait.json(&*system)))?;
+            print(&format!("{}\n", measured.json(&*system)))?;
         } else {
             let paint = Paint::for_stdout();
             let mut lines = vec![paint.strong(&system.name())];
             lines.extend(picture(&*system, paint));
-            lines.extend(portrait.lines(&*system, paint));
-            say_lines(&lines)?;
+            lines.extend(measured.lines(&*system, paint));
+            print_lines(&lines)?;
         }
         Ok(Verdict::Clean)
     }
@@ -75,11 +75,17 @@ impl Measure {
         let sizes = (system.min_size(), system.max_size());
         if self.json {
             let sizes = [sizes.0, sizes.1];
-            say(&format!("{}\n", json!({"name": system.name(), "n": system.n(), "sizes": sizes})))?;
+            print(&format!(
+                "{}\n",
+                json!({"name": system.name(), "n": system.n(), "sizes": sizes})
+            ))?;
         } else {
-            say_lines(&[
+            print_lines(&[
                 format!("{}: quorums of {}", system.name(), sizes_text(sizes)),
-                format!("The rest is told of up to {} sites.", grouped(SITES_MEASURED as u64)),
+                format!(
+                    "The other figures are computed for up to {} sites.",
+                    grouped(SITES_MEASURED as u64)
+                ),
             ])?;
         }
         Ok(Verdict::Clean)
@@ -101,25 +107,25 @@ fn picture(system: &dyn QuorumSystem, paint: Paint) -> Vec<String> {
     }
 }
 
-/// All there is to say of a system.
+/// All measurements of a system.
 #[derive(Debug)]
-pub(super) struct Portrait {
+pub(super) struct Measured {
     pub(super) figures: Figures,
     /// How many quorums there are; `None` if they are too many to count.
     quorums: Option<usize>,
     pub(super) dominated: Result<Option<Dominated>, QuorumError>,
     weak: WeakSpots,
-    /// The probability of being down at which sites are weighed, and the importance of each.
+    /// The probability of being down that importance is computed for, and each site's importance.
     importance: (f64, Result<Vec<f64>, QuorumError>),
 }
 
-impl Portrait {
-    /// Measures `system`, with a bar if that takes long.
+impl Measured {
+    /// Measures `system`, with a progress bar if it takes long.
     pub(super) fn of(system: &dyn QuorumSystem, down: &[f64]) -> Result<Self, Failure> {
         let done = AtomicU64::new(0);
         let step = || done.fetch_add(1, Ordering::Relaxed);
         let worst = down.iter().copied().fold(0.0, f64::max);
-        let portrait = || {
+        let measured = || {
             let figures = Figures::exact(system, down)?;
             step();
             let dominated = domination(system);
@@ -131,7 +137,7 @@ impl Portrait {
             let quorums = quorums::count(system);
             Ok(Self { figures, quorums, dominated, weak, importance: (worst, importance) })
         };
-        shown(Goal::Of(4), "questions", || done.load(Ordering::Relaxed), portrait)
+        with_progress(Goal::Of(4), "questions", || done.load(Ordering::Relaxed), measured)
             .map_err(|error: QuorumError| Failure::of(error))
     }
 
@@ -171,42 +177,42 @@ impl Portrait {
 
     pub(super) fn lines(&self, system: &dyn QuorumSystem, paint: Paint) -> Vec<String> {
         let mut facts = Facts::new(paint);
-        quorums::tell_quorums(system, self.quorums, &mut facts);
-        quorums::tell_resilience(&self.figures.resilience, &mut facts);
+        quorums::add_quorums(system, self.quorums, &mut facts);
+        quorums::add_resilience(&self.figures.resilience, &mut facts);
         let load = &self.figures.load;
         let busy = format!("{} of all accesses reach the busiest site", load_text(load));
-        facts.say("load", &format!("{busy} ({})", proof_text(load.proof)));
+        facts.add("load", &format!("{busy} ({})", proof_text(load.proof)));
         for (p, fails) in &self.figures.fails {
             let text = fails_text(*fails);
             let how = if text.contains("..") { " (sampled, 95 % interval)" } else { "" };
-            facts.say("fails", &format!("{text} with each site down {p} of the time{how}"));
+            facts.add("fails", &format!("{text} with each site down {p} of the time{how}"));
         }
         self.domination(&mut facts);
         self.weak_spots(&mut facts);
-        quorums::tell_asks(system, &mut facts);
+        quorums::add_asked_quorums(system, &mut facts);
         facts.into_lines()
     }
 
     fn domination(&self, facts: &mut Facts) {
         match &self.dominated {
             Ok(None) => {
-                facts.say("dominated", "no: no other system has a live quorum whenever it has");
+                facts.add("dominated", "no: no other system has a live quorum whenever it has");
             }
             Ok(Some(found)) => {
                 let witness = found.witness.as_ref();
                 let could = witness.map_or(String::new(), |witness| {
                     format!(": {witness} meets every quorum and could be one too")
                 });
-                facts.say("dominated", &format!("yes{could}"));
+                facts.add("dominated", &format!("yes{could}"));
                 if let Some(better) = &found.better {
                     let count = better.len();
-                    facts.say(
+                    facts.add(
                         "better",
-                        &format!("{count} quorums: {}", some(better, QUORUMS_SHOWN)),
+                        &format!("{count} quorums: {}", first_sets(better, QUORUMS_SHOWN)),
                     );
                 }
             }
-            Err(error) => facts.say("dominated", &format!("not known: {error}")),
+            Err(error) => facts.add("dominated", &format!("not known: {error}")),
         }
     }
 
@@ -214,10 +220,10 @@ impl Portrait {
         let WeakSpots { vetoers, idle } = &self.weak;
         if !vetoers.is_empty() {
             let text = format!("{}: in every quorum, nothing goes without", names(vetoers));
-            facts.say("vetoes", &text);
+            facts.add("vetoes", &text);
         }
         if !idle.is_empty() {
-            facts.say("idle", &format!("{}: in no quorum, of no use", names(idle)));
+            facts.add("idle", &format!("{}: in no quorum, of no use", names(idle)));
         }
         let (p, Ok(importance)) = &self.importance else { return };
         let most = importance.iter().copied().fold(0.0, f64::max);
@@ -228,11 +234,17 @@ impl Portrait {
             names(&near.map(|(site, _)| site).collect::<Vec<_>>())
         };
         let text = if most - least <= 1e-9 {
-            format!("all sites alike, {} each", short(most))
+            format!("all sites alike, {} each", three_digits(most))
         } else {
-            format!("most {} ({}), least {} ({})", at(most), short(most), at(least), short(least))
+            format!(
+                "most {} ({}), least {} ({})",
+                at(most),
+                three_digits(most),
+                at(least),
+                three_digits(least)
+            )
         };
-        facts.say("matters", &format!("{text}: what a site's return is worth at p = {p}"));
+        facts.add("matters", &format!("{text}: what a site's return is worth at p = {p}"));
     }
 }
 

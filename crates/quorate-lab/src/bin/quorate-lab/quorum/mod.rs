@@ -1,4 +1,4 @@
-//! `quorate quorum`: quorum systems, what they are worth, and which to take.
+//! `quorate quorum`: quorum systems, measured and compared.
 
 mod check;
 mod compare;
@@ -24,7 +24,7 @@ pub(crate) enum Quorum {
 }
 
 impl Quorum {
-    /// Shows what was asked for.
+    /// Runs the subcommand.
     pub(crate) fn run(&self) -> Answer {
         match self {
             Quorum::Measure(measure) => measure.run(),

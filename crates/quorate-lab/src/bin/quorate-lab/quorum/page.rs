@@ -1,15 +1,16 @@
-//! A comparison as one page that needs nothing else.
+//! A comparison as one self-contained page.
 
+use maud::{Markup, html};
 use quorate_laboratory::{Axis, Palette, Plot};
 
 use super::compare::{Comparison, Line};
 use super::figures::{Figures, fails_text};
-use crate::html::{self, escaped, figure, folded};
+use crate::html::{self, figure, folded};
 
-/// Below this a curve of failures ends: the numbers would be rounding.
+/// A curve of failures ends below this: smaller numbers are rounding errors.
 const LEAST_SHOWN: f64 = 1e-12;
 
-/// One measure of all kinds.
+/// One measure, taken of all kinds.
 struct Measure<'a> {
     title: String,
     text: &'a str,
@@ -19,25 +20,26 @@ struct Measure<'a> {
     cell: Box<dyn Fn(&Figures) -> String + 'a>,
 }
 
-/// The page; `command` shows the same figures again.
+/// The page; `command` reproduces its figures.
 pub(super) fn page(comparison: &Comparison, command: &str) -> String {
     let measures = measures(comparison);
     let plots: Vec<Plot> = measures.iter().map(|measure| plot(comparison, measure)).collect();
     let palette = Palette::of(&plots);
-    let section = |(measure, plot): (&Measure<'_>, &Plot)| {
-        let drawn = match plot.svg(&palette) {
-            Some(svg) => figure(&svg, &plot.title, measure.text),
-            None => "<p>Nothing to draw.</p>\n".to_owned(),
-        };
-        let figures = folded("The figures", &figures(comparison, measure));
-        format!("<section>\n{drawn}{figures}</section>\n")
+    let body = html! {
+        p {
+            "Made by " code { (command) } "; add " code { "--json" } " for the figures as data."
+        }
+        @for (measure, plot) in measures.iter().zip(&plots) {
+            section {
+                @match plot.svg(&palette) {
+                    Some(svg) => (figure(&svg, &plot.title, measure.text)),
+                    None => p { "Nothing to draw." },
+                }
+                (folded("The figures", &figures(comparison, measure)))
+            }
+        }
     };
-    let sections: String = measures.iter().zip(&plots).map(section).collect();
-    let command = escaped(command);
-    let made = format!(
-        "<p>Made by <code>{command}</code>; add <code>--json</code> for the figures as data.</p>\n"
-    );
-    html::page("Quorum systems compared", &(made + &sections))
+    html::page("Quorum systems compared", &body)
 }
 
 fn measures(comparison: &Comparison) -> Vec<Measure<'_>> {
@@ -87,16 +89,19 @@ fn plot(comparison: &Comparison, measure: &Measure<'_>) -> Plot {
     plot
 }
 
-fn figures(comparison: &Comparison, measure: &Measure<'_>) -> String {
-    let head = |line: &Line| format!("<th class=\"number\">{}</th>", line.kind);
-    let heads: String = comparison.lines.iter().map(head).collect();
-    let row = |(place, n): (usize, &usize)| {
-        let cell = |line: &Line| {
-            let text = line.points[place].1.as_ref().map_or("–".into(), &measure.cell);
-            format!("<td class=\"number\">{}</td>", escaped(&text))
-        };
-        format!("<tr><td>{n}</td>{}</tr>\n", comparison.lines.iter().map(cell).collect::<String>())
+fn figures(comparison: &Comparison, measure: &Measure<'_>) -> Markup {
+    let cell = |figures: &Option<Figures>| figures.as_ref().map_or("–".into(), &measure.cell);
+    let rows = html! {
+        tr {
+            th { "N" }
+            @for line in &comparison.lines { th.number { (line.kind) } }
+        }
+        @for (place, n) in comparison.sites.iter().enumerate() {
+            tr {
+                td { (n) }
+                @for line in &comparison.lines { td.number { (cell(&line.points[place].1)) } }
+            }
+        }
     };
-    let rows: String = comparison.sites.iter().enumerate().map(row).collect();
-    html::table(&format!("<tr><th>N</th>{heads}</tr>\n{rows}"))
+    html::table(&rows)
 }

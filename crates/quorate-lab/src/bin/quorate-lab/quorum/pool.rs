@@ -4,12 +4,12 @@ use quorate_quorum::ArbiterKind;
 use serde_json::json;
 
 use super::figures::{Figures, fails_text, load_text};
-use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print, print_lines};
 use quorate_terminal::paint::Paint;
 use quorate_terminal::quorums::{parse_units, sizes_text};
 use quorate_terminal::table::aligned;
 
-/// Shows what a claim of 1, 2, … of `units` units takes.
+/// Shows the quorums for 1, 2, … of `units` units.
 pub(super) fn show(kind: &str, n: usize, units: &str, down: &[f64], as_json: bool) -> Answer {
     let kind: ArbiterKind = kind.parse().map_err(Failure::of)?;
     let k = parse_units(units)?;
@@ -26,7 +26,7 @@ pub(super) fn show(kind: &str, n: usize, units: &str, down: &[f64], as_json: boo
             value
         };
         let units: Vec<_> = figures.iter().enumerate().map(units).collect();
-        say(&format!("{}\n", json!({"name": pool.name(), "n": n, "k": k, "of": units})))?;
+        print(&format!("{}\n", json!({"name": pool.name(), "n": n, "k": k, "of": units})))?;
         return Ok(Verdict::Clean);
     }
     let paint = Paint::for_stdout();
@@ -49,6 +49,6 @@ pub(super) fn show(kind: &str, n: usize, units: &str, down: &[f64], as_json: boo
         String::new(),
         "A claim of more units asks fewer sites: fewer such claims fit beside each other.".into(),
     ]);
-    say_lines(&lines)?;
+    print_lines(&lines)?;
     Ok(Verdict::Clean)
 }

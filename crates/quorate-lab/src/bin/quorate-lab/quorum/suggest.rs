@@ -1,4 +1,4 @@
-//! `quorate quorum suggest`: which system to take.
+//! `quorate quorum suggest`: which system to choose.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 
 use super::figures::{Figures, fails_cell, load_text};
 use super::input;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
+use quorate_terminal::answer::{Answer, Failure, Verdict, print, print_lines};
 use quorate_terminal::paint::Paint;
-use quorate_terminal::progress::{Goal, shown};
+use quorate_terminal::progress::{Goal, with_progress};
 use quorate_terminal::quorums::{parse_sites, sizes_text};
 use quorate_terminal::table::aligned;
 
 const SITES_MAX: usize = 1_000;
 
-/// Suggests a system for so many sites, with reasons
+/// Suggest a system for a number of sites, with reasons
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Suggest {
@@ -28,13 +28,13 @@ pub(crate) struct Suggest {
     /// What matters most
     #[arg(long, value_enum, default_value_t = Want::Availability)]
     want: Want,
-    /// How likely a site is down
+    /// The probability that a site is down
     #[arg(long, value_name = "P", default_value = "0.05")]
     p: String,
-    /// A file of lines such as `delay 1: 12.5`, how far each site is
+    /// A file with the delay to each site, in lines such as `delay 1: 12.5`
     #[arg(long, value_name = "FILE")]
     latency: Option<String>,
-    /// Answers in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -47,20 +47,20 @@ Examples:
 
 The delay of a quorum is that of its slowest site; the nearest quorum is meant.";
 
-/// What a system is chosen for.
+/// The goal that a system is chosen for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Want {
-    /// A quorum is left as often as can be
+    /// A quorum is left as often as possible
     Availability,
-    /// The busiest site has as little to do as can be
+    /// The busiest site has the least possible load
     Load,
-    /// A claim asks as few sites as can be
+    /// A claim asks as few sites as possible
     Messages,
-    /// The nearest quorum answers as soon as can be; takes --latency
+    /// The nearest quorum answers as soon as possible; requires --latency
     Delay,
 }
 
-/// A kind with what counts.
+/// A kind with the figures that decide.
 struct Candidate {
     kind: Kind,
     system: Arc<dyn QuorumSystem>,
@@ -82,19 +82,19 @@ impl Suggest {
                 .into());
         }
         let measure = || candidates(n, down, delays.as_deref());
-        let mut ranked = shown(Goal::Unknown, "kinds", || 0, measure)?;
+        let mut ranked = with_progress(Goal::Unknown, "kinds", || 0, measure)?;
         ranked.sort_by(|a, b| self.rank(a).partial_cmp(&self.rank(b)).expect("no figure is NaN"));
         if self.json {
-            say(&format!("{}\n", self.json(&ranked)))?;
+            print(&format!("{}\n", self.json(&ranked)))?;
         } else {
-            say_lines(&self.lines(&ranked, Paint::for_stdout()))?;
+            print_lines(&self.lines(&ranked, Paint::for_stdout()))?;
         }
         Ok(Verdict::Clean)
     }
 
-    /// Smaller is better; what is equal is decided by the other measures.
+    /// The sort key, smaller is better; the other measures break ties.
     ///
-    /// What fails nearly as often as one site alone comes last: that site is a better choice.
+    /// A system that fails nearly as often as one site comes last: one site is the better choice.
     fn rank(&self, candidate: &Candidate) -> [f64; 5] {
         let [fails, load, asked, delay] = candidate.measures();
         let last = f64::from(u8::from(candidate.is_fragile()));
@@ -156,7 +156,7 @@ impl Suggest {
         lines
     }
 
-    /// What speaks for the first, and for each other instead of it.
+    /// The reasons for the first candidate, or for another one instead of it.
     fn why(&self, place: usize, ranked: &[Candidate]) -> String {
         let (best, mine) = (ranked[0].measures(), ranked[place].measures());
         let words = ["fails less often", "less load", "fewer sites to ask", "nearer"];
@@ -198,7 +198,7 @@ impl Candidate {
 fn candidates(n: usize, down: f64, delays: Option<&[f64]>) -> Result<Vec<Candidate>, Failure> {
     let mut all = Vec::new();
     for kind in Kind::all() {
-        // A kind that cannot have so many sites is none to suggest.
+        // Skip kinds that cannot have so many sites.
         let Ok(system) = build(*kind, n) else { continue };
         let figures = Figures::quick(*kind, &*system, &[down]).map_err(Failure::of)?;
         let delay = delays.map(|delays| nearest_by_worst(&*system, delays)).transpose();
@@ -208,7 +208,7 @@ fn candidates(n: usize, down: f64, delays: Option<&[f64]>) -> Result<Vec<Candida
     Ok(all)
 }
 
-/// Reads how far each of `n` sites is.
+/// Reads the delay to each of `n` sites.
 fn delays(file: &str, n: usize) -> Result<Vec<f64>, Failure> {
     let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let mut delays: Vec<Option<f64>> = vec![None; n];

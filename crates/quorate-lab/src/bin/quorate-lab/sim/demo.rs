@@ -3,7 +3,7 @@
 use clap::{Args, Parser};
 
 use super::random::Random;
-use quorate_terminal::answer::{Answer, say};
+use quorate_terminal::answer::{Answer, print};
 use quorate_terminal::paint::Paint;
 
 /// Draws one run in which three of five sites want the same lock at once.
@@ -41,11 +41,11 @@ impl Demo {
     /// Draws the run.
     pub(crate) fn run(&self) -> Answer {
         let paint = Paint::for_stdout();
-        say(&format!("{}\n", paint.faint(&format!("quorate sim random {FLAGS}"))))?;
+        print(&format!("{}\n", paint.faint(&format!("quorate sim random {FLAGS}"))))?;
         let words = ["random"].into_iter().chain(FLAGS.split(' '));
         let words = words.chain(self.ascii.then_some("--ascii"));
         let verdict = Line::parse_from(words).random.run()?;
-        say(&format!("\n{GUIDE}\n"))?;
+        print(&format!("\n{GUIDE}\n"))?;
         Ok(verdict)
     }
 }

@@ -1,4 +1,4 @@
-//! The events of one run, kept.
+//! The recorded events of one run.
 
 use quorate_protocol::{ClaimId, Tick};
 use quorate_quorum::SiteId;
@@ -9,32 +9,32 @@ use serde_json::{Value, json};
 /// One event of a run, without the protocol's types.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    /// When.
+    /// The time.
     pub(crate) at: Tick,
-    /// How deep in its action.
+    /// Its depth within its action.
     pub(crate) depth: usize,
-    /// What.
+    /// The kind of event.
     pub(crate) what: What,
-    /// A word for it, for machines.
+    /// Its name in JSON.
     pub(crate) word: &'static str,
-    /// The event in words.
+    /// Its description.
     pub(crate) text: String,
 }
 
-/// What the reader of a trace must tell apart.
+/// The kinds of events that a trace distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// A caller starts to wait.
     Acquires(SiteId, ClaimId),
-    /// A caller is inside now.
+    /// A caller enters.
     Enters(SiteId, ClaimId),
     /// A caller is gone: it left, gave up, or lost the lock.
     Leaves(SiteId, ClaimId),
-    /// A message goes out.
+    /// A message is sent.
     Sends(SiteId, SiteId),
     /// A message of this kind arrives.
     Receives(SiteId, SiteId, &'static str),
-    /// A site has nothing to do.
+    /// A site ignores an input.
     Ignores(SiteId),
 }
 
@@ -45,7 +45,7 @@ impl Seen {
         format!("{:>9}  {:width$}{}", in_t(self.at.0), "", self.text)
     }
 
-    /// The event for machines.
+    /// The event as JSON.
     pub(crate) fn json(&self) -> Value {
         let (site, peer, kind) = match self.what {
             What::Acquires(site, _) | What::Enters(site, _) | What::Leaves(site, _) => {
@@ -72,7 +72,7 @@ impl Seen {
     }
 }
 
-/// Keeps all events of a run.
+/// Records all events of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder(pub(crate) Vec<Seen>);
 
@@ -88,7 +88,7 @@ impl TimedObserver for Recorder {
             Event::Receives { from, to, message } => What::Receives(from, to, message.kind),
             Event::Arms(..) => return,
             Event::Ignores(site, _)
-            | Event::Foresees(site, _)
+            | Event::Estimates(site, _)
             | Event::Drops { to: site, .. }
             | Event::Expires(site, _) => What::Ignores(site),
             Event::Suffers(fault) => What::Ignores(fault.site()),
@@ -96,7 +96,7 @@ impl TimedObserver for Recorder {
         self.0.push(Seen { at, depth, what, word: event.word(), text: event.to_string() });
     }
 
-    fn asks_ahead(&self) -> bool {
+    fn wants_estimates(&self) -> bool {
         true
     }
 }

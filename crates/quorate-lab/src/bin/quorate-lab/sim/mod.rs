@@ -24,7 +24,7 @@ pub(crate) enum Sim {
 }
 
 impl Sim {
-    /// Runs the simulation and says what came of it.
+    /// Runs the simulation and prints the results.
     pub(crate) fn run(&self) -> Answer {
         match self {
             Sim::Demo(demo) => demo.run(),

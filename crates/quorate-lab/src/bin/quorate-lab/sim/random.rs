@@ -1,4 +1,4 @@
-//! `quorate sim random`: histories that a seed decides.
+//! `quorate sim random`: random histories.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,22 +16,22 @@ use super::sweep::{Sum, sweep};
 use super::whole::Whole;
 use crate::cluster::{Cluster, ClusterArgs};
 use crate::faults::FaultArgs;
-use crate::hush::hushed;
-use quorate_terminal::answer::{Answer, Verdict, say, say_lines};
+use crate::panics::with_quiet_panics;
+use quorate_terminal::answer::{Answer, Verdict, print, print_lines};
 use quorate_terminal::paint::Paint;
-use quorate_terminal::progress::{Goal, shown};
+use quorate_terminal::progress::{Goal, with_progress};
 
-/// Runs a cluster in which a seed decides how long everything takes, and so who overtakes whom.
+/// Run a cluster with random timing, decided by a seed
 ///
 /// Every property is checked after every event. Times are in T, the mean delay of a message.
 ///
-/// With --site whole sites run, each with a clock, a disk and callers of its own, and faults come
-/// from the seed too. Properties are then judged in true time; a trace shows milliseconds.
+/// With --site, whole sites run, each with a clock, a disk and callers of its own, and the seed
+/// also decides the faults. Properties are then checked in true time; a trace shows milliseconds.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "a command's flags are switches")]
 pub(crate) struct Random {
-    /// Which protocol
+    /// The protocol
     #[arg(long, value_name = "P", default_value = "mutex")]
     pub(super) protocol: String,
     /// How many runs; run i has seed S + i [default: 1000, or 1 with --trace]
@@ -45,10 +45,10 @@ pub(crate) struct Random {
     /// How long messages take: `constant`, `uniform` or `exponential`
     #[arg(long, default_value = "exponential")]
     pub(super) delay: String,
-    /// Makes some channels always slower than others
+    /// Make some channels always slower than others
     #[arg(long)]
     pub(super) skew: bool,
-    /// In which order a channel delivers: `fifo`, or `any` with --option unordered=on
+    /// The order in which a channel delivers: `fifo`, or `any` with --option unordered=on
     #[arg(long, default_value = "fifo")]
     pub(super) order: String,
     /// How long a site waits before each claim: `20`, or `..20` for anything up to it
@@ -62,19 +62,19 @@ pub(crate) struct Random {
     /// Which faults happen, with --site: `none`, `network`, `crashes` or `all`
     #[arg(long, default_value = "none")]
     pub(super) faults: String,
-    /// Shows everything that happens in one run
+    /// Show all events of one run
     #[arg(long)]
     pub(super) trace: bool,
-    /// Shows also what sites say to themselves
+    /// Show messages of sites to themselves too
     #[arg(long, requires = "trace")]
     pub(super) verbose: bool,
-    /// Draws the trace with plain ASCII characters
+    /// Draw the trace with plain ASCII characters
     #[arg(long, requires = "trace")]
     pub(super) ascii: bool,
-    /// Answers in JSON; with --trace one event a line before it
+    /// Print JSON; with --trace, one event per line before it
     #[arg(long)]
     pub(super) json: bool,
-    /// How many threads run; the answer does not depend on it
+    /// The number of threads; the answer does not depend on it
     #[arg(long, value_name = "N", default_value = "2")]
     pub(super) threads: NonZeroUsize,
 }
@@ -90,7 +90,7 @@ Examples:
 Exit status: 0 clean, 1 a property broke or a claim was not served, 2 bad input.";
 
 impl Random {
-    /// Runs the simulation and says what came of it.
+    /// Runs the simulation and prints the results.
     pub(crate) fn run(&self) -> Answer {
         let mends = self.budget.given().filter(|flag| flag.starts_with("--no-"));
         if let (None, Some(flag)) = (&self.budget.budget, mends) {
@@ -132,7 +132,9 @@ impl Random {
             slips: self.budget.slips(facts, sessions)?,
         };
         let simulation = Simulation { args: self, cluster: &cluster };
-        hushed(|| if self.trace { simulation.trace(&plan) } else { simulation.count(&plan) })
+        with_quiet_panics(|| {
+            if self.trace { simulation.trace(&plan) } else { simulation.count(&plan) }
+        })
     }
 
     /// How many runs there are.
@@ -181,7 +183,7 @@ impl Simulation<'_> {
         if self.args.json {
             let events = recorder.0.iter().map(super::events::Seen::json);
             let all = events.chain([report.json(&lines(&recorder))]).map(|value| value.to_string());
-            say_lines(&all.collect::<Vec<_>>())?;
+            print_lines(&all.collect::<Vec<_>>())?;
         } else {
             let picture = Picture {
                 cluster: self.cluster,
@@ -189,8 +191,8 @@ impl Simulation<'_> {
                 ascii: self.args.ascii,
                 paint: Paint::for_stdout(),
             };
-            say(&format!("{}\n{}", report.title(picture.paint), picture.draw(&recorder.0)))?;
-            say(&format!("\n{}", report.counts(picture.paint)))?;
+            print(&format!("{}\n{}", report.title(picture.paint), picture.draw(&recorder.0)))?;
+            print(&format!("\n{}", report.counts(picture.paint)))?;
         }
         Ok(verdict(&sum))
     }
@@ -199,7 +201,7 @@ impl Simulation<'_> {
     fn count(&self, plan: &Plan) -> Answer {
         let (started, runs, start) = (AtomicU64::new(0), self.args.runs(), Instant::now());
         let progress = || started.load(Ordering::Relaxed).min(runs);
-        let sum = shown(Goal::Of(runs), "runs", progress, || {
+        let sum = with_progress(Goal::Of(runs), "runs", progress, || {
             sweep(plan, self.args.seed, runs, self.args.threads, &started)
         });
         let taken = start.elapsed();
@@ -209,9 +211,9 @@ impl Simulation<'_> {
             if let Some(flaw) = &sum.first {
                 run(plan, flaw.seed, &mut recorder);
             }
-            say(&format!("{}\n", report.json(&lines(&recorder))))?;
+            print(&format!("{}\n", report.json(&lines(&recorder))))?;
         } else {
-            say(&report.text(taken))?;
+            print(&report.text(taken))?;
         }
         Ok(verdict(&sum))
     }

@@ -1,4 +1,4 @@
-//! What random runs came to, for people and for machines.
+//! The results of random runs, as text and JSON.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use crate::cluster::Cluster;
 use quorate_terminal::figures::{counted, grouped, per_second, ratio};
 use quorate_terminal::paint::Paint;
 
-/// What random runs came to.
+/// The results of random runs.
 pub(super) struct Report<'a> {
-    /// What was asked for.
+    /// The plan of the runs.
     pub(super) args: &'a Random,
-    /// Where it was run.
+    /// The cluster.
     pub(super) cluster: &'a Cluster,
-    /// What came of it.
+    /// The results.
     pub(super) sum: &'a Sum<Tally>,
 }
 
 impl Report<'_> {
-    /// For machines; `trace` is that of the first run that went wrong.
+    /// As JSON; `trace` is that of the first failed run.
     pub(super) fn json(&self, trace: &[String]) -> Value {
         let tally = &self.sum.tally;
         json!({
@@ -52,7 +52,7 @@ impl Report<'_> {
         })
     }
 
-    /// For people.
+    /// As text.
     pub(super) fn text(&self, taken: Duration) -> String {
         let paint = Paint::for_stdout();
         let tally = &self.sum.tally;
@@ -67,7 +67,7 @@ impl Report<'_> {
         lines.join("\n") + "\n"
     }
 
-    /// What was run.
+    /// A line about the runs.
     pub(super) fn title(&self, paint: Paint) -> String {
         let what = paint.strong(&self.cluster.describe(&self.args.protocol));
         let seed = self.args.seed;
@@ -77,7 +77,7 @@ impl Report<'_> {
         }
     }
 
-    /// What a single run came to, in a few lines.
+    /// The results of a single run, in a few lines.
     pub(super) fn counts(&self, paint: Paint) -> String {
         let tally = &self.sum.tally;
         let entries = counted(tally.entries, "entry", "entries");
@@ -146,9 +146,9 @@ impl Report<'_> {
         units.map_or(String::new(), |units| format!("{units:.2} (K - 1), K = {size}"))
     }
 
-    /// Whether all went well, or what did not and how to see it.
+    /// Whether all runs passed, or the failure and how to see it.
     pub(super) fn verdict(&self, paint: Paint) -> String {
-        let well = "every property held, and nobody was left waiting";
+        let well = "every property held, and no claim was left waiting";
         self.sum.verdict(self.args, self.cluster, well, paint)
     }
 }

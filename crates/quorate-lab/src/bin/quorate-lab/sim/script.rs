@@ -1,41 +1,41 @@
-//! `quorate sim script`: histories that somebody wrote.
+//! `quorate sim script`: scripted histories.
 
 use std::fs;
 use std::io;
 
 use clap::Args;
-use quorate_laboratory::{Steps, find};
+use quorate_laboratory::{StepRecorder, find};
 use quorate_quorum::SiteId;
 use quorate_sim::script::{Line, Report, Script as Story, ScriptError, bless_with};
 use serde_json::{Value, json};
 
 use crate::html;
-use crate::hush::hushed;
-use crate::place::Place;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
+use crate::output_file::OutputFile;
+use crate::panics::with_quiet_panics;
+use quorate_terminal::answer::{Answer, Failure, Verdict, print, print_lines};
 use quorate_terminal::figures::counted;
 use quorate_terminal::paint::Paint;
 
-/// Runs scripts: stories told line by line, with what must happen below every line.
+/// Run scripts: commands, with the expected trace below each
 ///
-/// A script ends at the first line that did not go as written, or where a property breaks that is
-/// not expected to. The syntax is in docs/scenarios.md.
+/// A script ends at the first line that differs from the run, or at an unexpected violation. The
+/// syntax is in docs/scenarios.md.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Script {
-    /// The scripts
+    /// The scripts to run
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
-    /// Shows every line of the run
+    /// Show every line of the run
     #[arg(long)]
     trace: bool,
-    /// Writes what happened into the files, below each command
+    /// Write the trace into the files, below each command
     #[arg(long, conflicts_with_all = ["trace", "json"])]
     bless: bool,
-    /// Answers in JSON: one event a line, and a summary after each file
+    /// Print JSON: one event per line, and a summary after each file
     #[arg(long)]
     json: bool,
-    /// Draws the run of one script into this file: sites as lines, messages as arrows
+    /// Draw the run of one script into this file: sites as lines, messages as arrows
     #[arg(long, value_name = "OUT", conflicts_with = "bless")]
     svg: Option<String>,
 }
@@ -50,25 +50,25 @@ Examples:
 Exit status: 0 all went as written, 1 something did not, 2 a file cannot be understood.";
 
 impl Script {
-    /// Runs all files, also after one has failed, and says what came of each.
+    /// Runs all files, also after a failure, and prints the result of each.
     pub(crate) fn run(&self) -> Answer {
         if let (Some(_), [_, _, ..]) = (&self.svg, &self.files[..]) {
             let why = format!("--svg draws one script, not {}", self.files.len());
             return Err(why.into());
         }
-        let place = self.svg.as_deref().map(Place::new).transpose()?;
+        let output = self.svg.as_deref().map(OutputFile::new).transpose()?;
         let mut worst = Verdict::Clean;
         let mut changed = 0;
         for file in &self.files {
-            let told = match fs::read_to_string(file) {
+            let result = match fs::read_to_string(file) {
                 Ok(text) if self.bless => Self::bless(file, &text, &mut changed)?,
-                Ok(text) => self.tell(file, &text, place.as_ref())?,
+                Ok(text) => self.tell(file, &text, output.as_ref())?,
                 Err(error) => self.unreadable(file, &error)?,
             };
-            worst = worst.max(told);
+            worst = worst.max(result);
         }
         if self.bless {
-            say(&match changed {
+            print(&match changed {
                 0 => format!("no trace changed, of {}\n", self.files.len()),
                 _ => format!("{changed} of {} traces changed\n", self.files.len()),
             })?;
@@ -81,34 +81,34 @@ impl Script {
         if self.json {
             let error = error.to_string();
             let summary = json!({ "summary": file, "result": "bad input", "error": error });
-            say(&format!("{summary}\n"))?;
+            print(&format!("{summary}\n"))?;
         }
         Ok(Verdict::BadInput)
     }
 
-    fn tell(&self, file: &str, text: &str, place: Option<&Place>) -> Answer {
-        let (mut shown, mut film) = (Vec::new(), None);
-        let told = hushed(|| {
+    fn tell(&self, file: &str, text: &str, output: Option<&OutputFile>) -> Answer {
+        let (mut shown, mut recorder) = (Vec::new(), None);
+        let result = with_quiet_panics(|| {
             let story = Story::parse_with(find, text)?;
-            let film = film.insert(Steps::new(story.cluster().n));
-            story.watch(|line| shown.push(line.clone()), film)
+            let recorder = recorder.insert(StepRecorder::new(story.cluster().n));
+            story.watch(|line| shown.push(line.clone()), recorder)
         });
-        if let (Some(place), Some(film)) = (place, film) {
-            place.write(&html::alone(&film.develop().svg()))?;
+        if let (Some(output), Some(recorder)) = (output, recorder) {
+            output.write(&html::alone(&recorder.finish().svg()))?;
         }
         if self.json {
             let events = shown.iter().map(|line| event(file, line));
-            let all = events.chain([summary(file, &told)]).map(|value| value.to_string());
-            say_lines(&all.collect::<Vec<_>>())?;
+            let all = events.chain([summary(file, &result)]).map(|value| value.to_string());
+            print_lines(&all.collect::<Vec<_>>())?;
         } else if self.trace {
-            say_lines(&shown.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+            print_lines(&shown.iter().map(ToString::to_string).collect::<Vec<_>>())?;
         }
-        match told {
+        match result {
             Ok(_) if self.json => Ok(Verdict::Clean),
             Ok(report) => {
                 let width = self.files.iter().map(String::len).max().unwrap_or_default();
                 let ok = Paint::for_stdout().good("ok");
-                say(&format!("{ok} {file:<width$}  {}\n", outcome(&report)))?;
+                print(&format!("{ok} {file:<width$}  {}\n", summary_line(&report)))?;
                 Ok(Verdict::Clean)
             }
             Err(error) => Ok(blame(file, &error)),
@@ -116,13 +116,13 @@ impl Script {
     }
 
     fn bless(file: &str, text: &str, changed: &mut usize) -> Answer {
-        match hushed(|| bless_with(find, text)) {
+        match with_quiet_panics(|| bless_with(find, text)) {
             Ok(blessed) if blessed == text => Ok(Verdict::Clean),
             Ok(blessed) => {
                 let failed = |error| Failure::Input(format!("{file}: {error}"));
                 fs::write(file, blessed).map_err(failed)?;
                 *changed += 1;
-                say(&format!("changed {file}\n"))?;
+                print(&format!("changed {file}\n"))?;
                 Ok(Verdict::Clean)
             }
             Err(error) => Ok(blame(file, &error)),
@@ -130,14 +130,14 @@ impl Script {
     }
 }
 
-/// Says what is wrong with a script, and where.
+/// The error in a script, with its line.
 fn blame(file: &str, error: &ScriptError) -> Verdict {
-    eprintln!("{file}:{}: {}", error.line, error.fault);
+    eprintln!("{file}:{}: {}", error.line, error.kind);
     if error.is_bad_input() { Verdict::BadInput } else { Verdict::Broken }
 }
 
-/// What a script came to, for people.
-fn outcome(report: &Report) -> String {
+/// The result of a script, as text.
+fn summary_line(report: &Report) -> String {
     let messages = counted(report.tally.messages_total(), "message", "messages");
     let entries = counted(report.tally.served, "entry", "entries");
     let broken = report.broken.as_ref();
@@ -145,7 +145,7 @@ fn outcome(report: &Report) -> String {
     format!("{messages}, {entries}{}", broken.unwrap_or_default())
 }
 
-/// One line of a run, for machines.
+/// One line of a run, as JSON.
 fn event(file: &str, line: &Line) -> Value {
     let number = |site: Option<SiteId>| site.map(|site| site.index() + 1);
     json!({
@@ -160,9 +160,9 @@ fn event(file: &str, line: &Line) -> Value {
     })
 }
 
-/// What a script came to, for machines.
-fn summary(file: &str, told: &Result<Report, ScriptError>) -> Value {
-    match told {
+/// The result of a script, as JSON.
+fn summary(file: &str, result: &Result<Report, ScriptError>) -> Value {
+    match result {
         Ok(report) => json!({
             "summary": file,
             "result": "ok",
@@ -179,7 +179,7 @@ fn summary(file: &str, told: &Result<Report, ScriptError>) -> Value {
             "summary": file,
             "result": if error.is_bad_input() { "bad input" } else { "failed" },
             "line": error.line,
-            "error": error.fault.to_string(),
+            "error": error.kind.to_string(),
         }),
     }
 }

@@ -13,29 +13,29 @@ use crate::cluster::Cluster;
 use quorate_terminal::figures::grouped;
 use quorate_terminal::paint::Paint;
 
-/// What many runs came to. It does not depend on the number of threads.
+/// The results of many runs. They do not depend on the number of threads.
 #[derive(Debug, Default)]
 pub(super) struct Sum<T> {
-    /// What was counted in all of them.
+    /// The sums of their counts.
     pub(super) tally: T,
     /// How many runs went wrong.
     pub(super) failed: u64,
-    /// What went wrong in the run with the smallest seed.
+    /// The failure of the run with the smallest seed.
     pub(super) first: Option<Flaw>,
 }
 
-/// Something that went wrong in a run.
+/// A failure of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Flaw {
     /// The run's seed.
     pub(super) seed: u64,
-    /// The property that broke, and how one can see it.
+    /// The broken property, and how to see it.
     pub(super) breach: Breach,
 }
 
 /// Counts of a run that can be added up.
 pub(super) trait Counts: Default + Send {
-    /// Adds those of another.
+    /// Adds the counts of another run.
     fn add(&mut self, other: &Self);
 }
 
@@ -69,7 +69,7 @@ impl<T: Counts> Sum<T> {
         }
     }
 
-    /// That all went `well`, or what did not, in how many runs, and how to see it.
+    /// `well` if no run failed; otherwise the failure, in how many runs, and how to see it.
     pub(super) fn verdict(
         &self,
         args: &Random,
@@ -90,7 +90,7 @@ impl<T: Counts> Sum<T> {
         format!("{text}\nreplay: {}", args.replay(cluster, *seed))
     }
 
-    /// What went wrong, for machines, with the trace of the first run in which it did.
+    /// The failures as JSON, with the trace of the first failed run.
     pub(super) fn violations(&self, trace: &[String]) -> Vec<Value> {
         let violation = |Flaw { seed, breach }: &Flaw| {
             json!({
@@ -105,7 +105,7 @@ impl<T: Counts> Sum<T> {
 }
 
 impl Sum<Tally> {
-    /// Adds one run; a claim that nobody serves is a flaw too.
+    /// Adds one run; an unserved claim is a failure too.
     pub(super) fn add(&mut self, seed: u64, outcome: &Outcome) {
         let left = outcome.tally.unserved;
         let unserved = || Breach {
@@ -129,7 +129,7 @@ pub(super) fn sweep(
     each_seed((seed, runs), threads, started, one, Sum::join)
 }
 
-/// Does `one` with each of `runs` seeds from `seed` on, each thread for a sum of its own, and then
+/// Calls `one` for each of `runs` seeds from `seed` on, sums up per thread, and then
 /// joins the sums.
 pub(super) fn each_seed<S: Default + Send>(
     (seed, runs): (u64, u64),

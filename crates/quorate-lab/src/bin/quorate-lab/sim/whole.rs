@@ -14,19 +14,19 @@ use super::random::Random;
 use super::sweep::{Counts, Sum, each_seed};
 use super::whole_report::WholeReport;
 use crate::cluster::Cluster;
-use crate::hush::hushed;
-use quorate_terminal::answer::{Answer, Failure, Verdict, say, say_lines};
+use crate::panics::with_quiet_panics;
+use quorate_terminal::answer::{Answer, Failure, Verdict, print, print_lines};
 use quorate_terminal::paint::Paint;
-use quorate_terminal::progress::{Goal, shown};
+use quorate_terminal::progress::{Goal, with_progress};
 
-/// Runs of whole sites that are going to be made.
+/// A plan for runs of whole sites.
 pub(super) struct Whole<'a> {
     args: &'a Random,
     cluster: Cluster,
     plan: Plan,
 }
 
-/// What many runs of whole sites came to.
+/// The results of many runs of whole sites.
 pub(super) type WholeSum = Sum<Tally>;
 
 impl Counts for Tally {
@@ -36,11 +36,11 @@ impl Counts for Tally {
 }
 
 impl<'a> Whole<'a> {
-    /// The runs that are asked for.
+    /// The plan that the flags describe.
     ///
     /// # Errors
     ///
-    /// A flag that whole sites know nothing of, or something that does not exist.
+    /// A flag that whole sites do not support, or a name that does not exist.
     pub(super) fn new(args: &'a Random) -> Result<Self, Failure> {
         let faults = args.faults.parse()?;
         refuse_strangers(args)?;
@@ -57,9 +57,9 @@ impl<'a> Whole<'a> {
         Ok(Self { args, cluster, plan })
     }
 
-    /// Makes the runs and says what came of them.
+    /// Runs the plan and prints the results.
     pub(super) fn run(&self) -> Answer {
-        hushed(|| if self.args.trace { self.trace() } else { self.count() })
+        with_quiet_panics(|| if self.args.trace { self.trace() } else { self.count() })
     }
 
     /// One run, event by event.
@@ -68,12 +68,12 @@ impl<'a> Whole<'a> {
         note(&mut sum, self.args.seed, run(&self.plan, self.args.seed, &mut chronicle));
         let report = WholeReport { args: self.args, cluster: &self.cluster, sum: &sum };
         if self.args.json {
-            say(&format!("{}\n", report.json(&chronicle.0)))?;
+            print(&format!("{}\n", report.json(&chronicle.0)))?;
         } else {
             let paint = Paint::for_stdout();
-            say_lines(&[report.title(paint)])?;
-            say_lines(&chronicle.0)?;
-            say(&format!("\n{}\n", report.verdict(paint)))?;
+            print_lines(&[report.title(paint)])?;
+            print_lines(&chronicle.0)?;
+            print(&format!("\n{}\n", report.verdict(paint)))?;
         }
         Ok(verdict(&sum))
     }
@@ -83,7 +83,7 @@ impl<'a> Whole<'a> {
         let (started, runs, start) = (AtomicU64::new(0), self.args.runs(), Instant::now());
         let progress = || started.load(Ordering::Relaxed).min(runs);
         let one = |sum: &mut WholeSum, seed| note(sum, seed, run(&self.plan, seed, &mut Unwatched));
-        let sum = shown(Goal::Of(runs), "runs", progress, || {
+        let sum = with_progress(Goal::Of(runs), "runs", progress, || {
             each_seed((self.args.seed, runs), self.args.threads, &started, one, WholeSum::join)
         });
         let report = WholeReport { args: self.args, cluster: &self.cluster, sum: &sum };
@@ -92,15 +92,15 @@ impl<'a> Whole<'a> {
             if let Some(flaw) = &sum.first {
                 run(&self.plan, flaw.seed, &mut chronicle);
             }
-            say(&format!("{}\n", report.json(&chronicle.0)))?;
+            print(&format!("{}\n", report.json(&chronicle.0)))?;
         } else {
-            say(&report.text(start.elapsed()))?;
+            print(&report.text(start.elapsed()))?;
         }
         Ok(verdict(&sum))
     }
 }
 
-/// The seed decides what these flags would say.
+/// Flags that do not apply: the seed decides these things.
 fn refuse_strangers(args: &Random) -> Result<(), Failure> {
     let drawn = [
         ("--delay", args.delay != "exponential"),

@@ -18,16 +18,16 @@ const HOUR: u64 = 3600 * SECOND;
 
 /// What runs of whole sites came to.
 pub(super) struct WholeReport<'a> {
-    /// What was asked for.
+    /// The plan of the runs.
     pub(super) args: &'a Random,
-    /// Where it was run.
+    /// The cluster.
     pub(super) cluster: &'a Cluster,
-    /// What came of it.
+    /// The results.
     pub(super) sum: &'a WholeSum,
 }
 
 impl WholeReport<'_> {
-    /// For machines; `trace` is that of the first run that went wrong, or of the one run.
+    /// As JSON; `trace` is that of the first failed run, or of the only run.
     pub(super) fn json(&self, trace: &[String]) -> Value {
         let tally = &self.sum.tally;
         let mut value = json!({
@@ -70,7 +70,7 @@ impl WholeReport<'_> {
         Fault::KINDS.into_iter().zip(self.sum.tally.faults).collect()
     }
 
-    /// For people.
+    /// As text.
     pub(super) fn text(&self, taken: Duration) -> String {
         let paint = Paint::for_stdout();
         let mut lines = vec![self.title(paint), String::new()];
@@ -84,7 +84,7 @@ impl WholeReport<'_> {
         lines.join("\n") + "\n"
     }
 
-    /// What was run.
+    /// A line about the runs.
     pub(super) fn title(&self, paint: Paint) -> String {
         let what = paint.strong(&self.cluster.describe(&self.args.protocol));
         let (seed, faults) = (self.args.seed, &self.args.faults);
@@ -110,11 +110,15 @@ impl WholeReport<'_> {
             ("denied", grouped(tally.denied.values().sum()), denied.collect::<Vec<_>>().join(", ")),
             ("given up", grouped(tally.given_up), String::new()),
             ("grants lost", grouped(tally.lost), "leases ended".to_owned()),
-            ("grants broken", grouped(tally.broken), "somebody asked for it".to_owned()),
+            ("grants broken", grouped(tally.broken), "a caller asked for it".to_owned()),
             ("writes of holders", grouped(tally.writes), "none may be refused".to_owned()),
             ("late writes refused", grouped(tally.late_refused), "a higher fence was seen".into()),
-            ("late writes accepted", grouped(tally.late_accepted), "nobody had followed".into()),
-            ("longest gap", seconds(tally.gap_ns_max), "s, somebody waits, nobody holds".into()),
+            (
+                "late writes accepted",
+                grouped(tally.late_accepted),
+                "no later holder had followed".into(),
+            ),
+            ("longest gap", seconds(tally.gap_ns_max), "s, with a waiter and no holder".into()),
             ("longest settling", seconds(tally.settled_ns_max), "s after the last fault".into()),
         ];
         for (kind, count) in Fault::KINDS.into_iter().zip(tally.faults) {
@@ -123,7 +127,7 @@ impl WholeReport<'_> {
         rows.into_iter().map(|(name, value, remark)| (name.to_owned(), value, remark)).collect()
     }
 
-    /// Whether all went well, or what did not and how to see it.
+    /// Whether all runs passed, or the failure and how to see it.
     pub(super) fn verdict(&self, paint: Paint) -> String {
         let well = "every property held, and nothing was left of any claim";
         self.sum.verdict(self.args, self.cluster, well, paint)

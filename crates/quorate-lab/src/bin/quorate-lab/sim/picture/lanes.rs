@@ -43,7 +43,7 @@ impl Glyphs {
         sent_in: '‹',
     };
 
-    /// For terminals and files that know nothing else.
+    /// For terminals and files without Unicode.
     pub(super) const ASCII: Glyphs = Glyphs {
         idle: '.',
         waiting: ':',
@@ -77,7 +77,7 @@ impl Glyphs {
     }
 }
 
-/// What a character is drawn with.
+/// The colour of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ink {
     Lane(Lane),
@@ -106,7 +106,7 @@ pub(super) fn lanes(row: &Row, gap: usize, glyphs: Glyphs, paint: Paint) -> Stri
     painted(&cells, paint)
 }
 
-/// From one lane to the next character before another; the lanes at both ends stay to be seen.
+/// Draws an arrow between two lanes; the lanes at both ends stay visible.
 fn draw_arrow(
     cells: &mut [(char, Ink)],
     row: &Row,
@@ -128,7 +128,7 @@ fn draw_arrow(
     cells[head.0] = (head.1, Ink::Arrow(kind));
 }
 
-/// Paints neighbours of the same ink in one stroke.
+/// Colours neighbours of the same ink with one escape sequence.
 fn painted(cells: &[(char, Ink)], paint: Paint) -> String {
     let strokes = cells.chunk_by(|one, next| one.1 == next.1);
     let stroke = |cells: &[(char, Ink)]| {

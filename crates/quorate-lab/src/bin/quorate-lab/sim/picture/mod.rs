@@ -20,14 +20,14 @@ const COLUMNS: usize = 100;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Picture<'a> {
     pub(super) cluster: &'a Cluster,
-    /// Also what sites say to themselves.
+    /// Show messages of sites to themselves.
     pub(super) verbose: bool,
     pub(super) ascii: bool,
     pub(super) paint: Paint,
 }
 
 impl Picture<'_> {
-    /// The run, one line an event.
+    /// The run, one line per event.
     pub(super) fn draw(&self, events: &[Seen]) -> String {
         let n = self.cluster.n();
         let rows = rows(n, events, self.verbose);
@@ -56,7 +56,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Who asks whom, if there is room to say so.
+    /// The quorum of each site, if there is room.
     fn quorums(&self) -> Option<String> {
         let own = SiteId::all(self.cluster.n()).zip(&self.cluster.own);
         let quorum = |(site, own): (SiteId, &Option<SiteSet>)| {

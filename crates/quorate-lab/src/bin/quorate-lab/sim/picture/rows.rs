@@ -7,7 +7,7 @@ use quorate_quorum::SiteId;
 
 use crate::sim::events::{Seen, What};
 
-/// One row: an event, and where every site stands once it has happened.
+/// One row: an event, and the state of every site after it.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     /// The row in which the message was sent that arrives here.
@@ -18,7 +18,7 @@ pub(super) struct Row {
     pub(super) text: String,
 }
 
-/// Where a site's callers stand.
+/// The state of a site's callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     Idle,
@@ -26,7 +26,7 @@ pub(super) enum Lane {
     Inside,
 }
 
-/// What a row draws besides the lanes.
+/// The addition of a row to the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// A message of this kind arrives.
@@ -35,13 +35,13 @@ pub(super) enum Mark {
     Asks(SiteId),
     /// A lane is inside from here on.
     Enters(SiteId),
-    /// A lane that stood there ends here.
+    /// A lane ends here.
     Ends(SiteId, Lane),
     /// Nothing.
     Remark,
 }
 
-/// The rows of a run on `n` sites. What sites say to themselves is left out unless `own`.
+/// The rows of a run on `n` sites. Messages of sites to themselves are left out unless `own`.
 pub(super) fn rows(n: usize, events: &[Seen], own: bool) -> Vec<Row> {
     let mut drawing = Drawing {
         rows: Vec::new(),

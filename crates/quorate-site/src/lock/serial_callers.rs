@@ -1,0 +1,214 @@
+//! A local queue in front of a protocol that takes one claim of a site at a time.
+//!
+//! When a caller leaves and no other site is known to wait, the next local caller takes over
+//! without a message. If another site waits, only a few local callers follow each other before the
+//! lock leaves the site. Each has a fence of its own.
+
+use std::collections::VecDeque;
+
+use quorate_protocol::{
+    ClaimId, ClaimView, Effect, Input, Out, Shared, Tick, Ticket, ValidityBasis, View, Violation,
+};
+use quorate_quorum::QuorumSystem;
+use quorate_session::{CallId, Denial, Kind, LockSpec};
+
+use super::{LockEffect, LockInput, LockInstance, StepContext};
+use crate::kinds::{LockKind, ProtocolOf};
+
+/// The limit of turns is so many times higher while no other site is known to wait.
+///
+/// A site may wait unknown to us: an arbiter does not announce a request to a holder that could not
+/// pass the lock to it. So the lock is given back now and then, at a cost spread over many turns.
+const QUIET_FACTOR: u32 = 16;
+
+/// Callers of one site, one after another, and the protocol.
+#[derive(Clone, Debug)]
+pub(crate) struct SerialCallers<K, P> {
+    kind: K,
+    protocol: P,
+    /// The caller for which the protocol's claim is made.
+    served: Option<Served>,
+    queue: VecDeque<CallId>,
+    /// How many claims the protocol was given. The last of them is made for the caller served.
+    claims: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Served {
+    call: CallId,
+    stage: Stage,
+    /// How many callers have followed another one under this claim.
+    turns: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The protocol waits.
+    Waiting,
+    /// The caller is inside.
+    Inside,
+    /// The site is inside, and the caller waits for a fence of its own.
+    Turning,
+}
+
+impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> SerialCallers<K, P> {
+    pub(crate) fn new(kind: K, protocol: P) -> Self {
+        Self { kind, protocol, served: None, queue: VecDeque::new(), claims: 0 }
+    }
+
+    /// Runs one step of the protocol, and applies its effects.
+    fn step(&mut self, context: &mut StepContext<'_>, input: Input<P>) -> Result<(), Violation> {
+        let mut out = Out::new();
+        self.protocol.step(context.shared, context.now, input, &mut out)?;
+        while let Some(effect) = out.pop() {
+            self.apply(context, effect);
+        }
+        self.serve_next(context);
+        Ok(())
+    }
+
+    fn apply(&mut self, context: &mut StepContext<'_>, effect: Effect<P>) {
+        match effect {
+            Effect::Send(to, message) => context.effects.push(LockEffect::Send(to, message.into())),
+            Effect::Persist(record) => context.effects.push(LockEffect::Persist(record)),
+            Effect::Grant(_, grant) => {
+                let served = self.served.as_mut().expect("a grant has a caller");
+                served.stage = Stage::Inside;
+                let (fence, granted) = (K::fence(&grant), K::granted(&grant));
+                context.effects.push(LockEffect::Grant { call: served.call, fence, granted });
+            }
+            Effect::Lose(_, why) => {
+                let served = self.served.take().expect("a loss has a caller");
+                if served.stage == Stage::Turning {
+                    self.queue.push_front(served.call); // it was not inside yet
+                } else {
+                    context.effects.push(LockEffect::Lose(served.call, why));
+                }
+            }
+            Effect::Ignore(_) | Effect::Regenerated(_) => {}
+            Effect::Arm(..) | Effect::Disarm(_) => {
+                unreachable!("no protocol that takes one claim at a time has timers yet")
+            }
+        }
+    }
+
+    /// Makes a claim for the next caller in the queue, if none is made.
+    fn serve_next(&mut self, context: &mut StepContext<'_>) {
+        if self.served.is_some() {
+            return;
+        }
+        let Some(call) = self.queue.pop_front() else { return };
+        self.claims += 1;
+        self.served = Some(Served { call, stage: Stage::Waiting, turns: 0 });
+        if self.step(context, Input::Acquire(self.claim_id(), ())).is_err() {
+            self.served = None;
+            context.effects.push(LockEffect::Deny(call, Denial::NeverAsks));
+        }
+    }
+
+    /// The caller served has left: the next in the queue takes its place, or the claim ends.
+    fn replace(&mut self, context: &mut StepContext<'_>, served: Served) {
+        let claim = self.claim_id();
+        let done = match (served.stage, self.queue.front().copied()) {
+            (Stage::Waiting | Stage::Turning, Some(next)) => {
+                self.queue.pop_front();
+                self.served = Some(Served { call: next, ..served });
+                Ok(())
+            }
+            (Stage::Inside, Some(next)) if self.may_turn(context, served) => {
+                self.queue.pop_front();
+                let turns = served.turns + 1;
+                self.served = Some(Served { call: next, stage: Stage::Turning, turns });
+                self.step(context, Input::Turn(claim))
+            }
+            (Stage::Waiting, None) => self.step(context, Input::Abandon(claim)),
+            (Stage::Inside | Stage::Turning, _) => self.step(context, Input::Release(claim)),
+        };
+        done.expect("the claim is in the stage that was noted");
+    }
+
+    /// The claim of the caller served.
+    fn claim_id(&self) -> ClaimId {
+        ClaimId(self.claims)
+    }
+
+    fn may_turn(&self, context: &StepContext<'_>, served: Served) -> bool {
+        let most = context.local_turns * if self.protocol.is_wanted() { 1 } else { QUIET_FACTOR };
+        served.turns < most
+    }
+}
+
+impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> LockInstance for SerialCallers<K, P> {
+    fn clone_box(&self) -> Box<dyn LockInstance> {
+        Box::new(self.clone())
+    }
+
+    fn kind(&self) -> Kind {
+        self.kind.kind()
+    }
+
+    fn claim(&mut self, context: &mut StepContext<'_>, call: CallId, _: &LockSpec, _: bool) {
+        self.queue.push_back(call);
+        self.serve_next(context);
+    }
+
+    fn leave(&mut self, context: &mut StepContext<'_>, call: CallId) {
+        match self.served.take_if(|served| served.call == call) {
+            Some(served) => self.replace(context, served),
+            None => self.queue.retain(|waiting| *waiting != call),
+        }
+    }
+
+    fn on_input(
+        &mut self,
+        context: &mut StepContext<'_>,
+        input: LockInput,
+    ) -> Result<(), Violation> {
+        self.step(context, input.into_protocol_input()?)
+    }
+
+    fn is_held_up(&self, call: CallId) -> bool {
+        let held_up = || self.protocol.view().claims.iter().any(|claim| claim.held_up);
+        match self.served {
+            Some(served) if served.call == call => served.stage == Stage::Waiting && held_up(),
+            _ => true, // it is in the queue
+        }
+    }
+
+    fn waiting_with(&self, ticket: Ticket) -> Vec<CallId> {
+        let waits = |served: &Served| served.stage == Stage::Waiting;
+        let ours = self.protocol.view().claims.iter().any(|claim| claim.ticket == ticket);
+        if ours && self.served.as_ref().is_some_and(waits) { self.callers() } else { Vec::new() }
+    }
+
+    fn validity_basis(&self, call: CallId) -> ValidityBasis {
+        let inside = |served: &Served| served.call == call && served.stage == Stage::Inside;
+        let served = self.served.filter(inside);
+        served.map_or(ValidityBasis::Nothing, |_| self.protocol.validity_basis(self.claim_id()))
+    }
+
+    fn quorums<'a>(&'a self, shared: &'a Shared, _: CallId) -> &'a dyn QuorumSystem {
+        shared.quorums()
+    }
+
+    fn view(&self) -> View {
+        self.protocol.view()
+    }
+
+    fn callers(&self) -> Vec<CallId> {
+        self.served.iter().map(|served| served.call).chain(self.queue.iter().copied()).collect()
+    }
+
+    /// All of them share one request.
+    fn request<'a>(&self, _: CallId, view: &'a View) -> Option<&'a ClaimView> {
+        view.claims.first()
+    }
+
+    fn is_vacant(&self, _: Tick) -> bool {
+        self.served.is_none() && self.queue.is_empty() && self.protocol.is_vacant()
+    }
+
+    fn retire(&self, shared: &mut Shared) {
+        self.protocol.retire(shared);
+    }
+}

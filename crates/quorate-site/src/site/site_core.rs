@@ -1,0 +1,447 @@
+//! What all locks of a site share: sessions, callers, deadlines, and the effects of a step.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use quorate_protocol::{Clock, Fence, OutboundSession, Shared, Tick};
+use quorate_quorum::SiteId;
+use quorate_session::session::{self, Event, Half, Packet, Roles, Sessions};
+use quorate_session::{CallId, ClaimRequest, Claimant, Denial, Granted, Kind, Loss, Name};
+
+use super::call::{Call, Place};
+use super::delegations::Delegations;
+use crate::disk::{Disk, Past};
+use crate::effect::{Effect, Grant};
+use crate::kinds::{LockFactory, LockRecord};
+use crate::lock::{LockEffect, LockInstance, StepContext};
+use crate::site_message::{Addressed, SiteMessage};
+use crate::{Config, TOKENS_MAX};
+
+/// Everything of a site but its table of locks.
+#[derive(Clone, Debug)]
+pub(super) struct SiteCore {
+    pub(super) config: Config,
+    /// The time of the latest step.
+    pub(super) now: Tick,
+    pub(super) sessions: Sessions<SiteMessage>,
+    pub(super) shared: Shared,
+    pub(super) factory: LockFactory,
+    /// Boxed, because the nodes of a map have unused slots.
+    pub(super) calls: BTreeMap<CallId, Box<Call>>,
+    /// When the site must act on which call.
+    due: BTreeSet<(Tick, CallId)>,
+    /// When the next timer of which lock expires.
+    timers: BTreeSet<(Tick, Name)>,
+    /// The waiting calls with `no_wait`.
+    pub(super) no_wait: BTreeSet<CallId>,
+    /// The degraded grants, and the deadline of each that was announced last.
+    pub(super) degraded: BTreeMap<CallId, Tick>,
+    /// The common deadline that was announced last.
+    pub(super) common_deadline: Tick,
+    /// Whether deadlines may have moved since validity was reviewed.
+    pub(super) leases_renewed: bool,
+    /// Whether a session was lost or fell silent since.
+    pub(super) leases_lost: bool,
+    /// The locks of which a message came since, while a grant was degraded.
+    pub(super) answered: BTreeSet<Name>,
+    pub(super) delegations: Delegations,
+    /// The calls that were granted by a delegation that had expired by then.
+    pub(super) expired_grants: Vec<CallId>,
+    /// What is on disk, or will be before any later effect.
+    pub(super) safe: Disk,
+    /// The latest record the driver was asked to write.
+    pub(super) asked: Disk,
+    /// The records of locks, as they are on disk.
+    pub(super) tokens: BTreeMap<Name, LockRecord>,
+    pub(super) out: Vec<Effect>,
+    /// Messages of the site to itself.
+    pub(super) to_self: VecDeque<OwnMessage>,
+    /// Effects of the sessions that are not the driver's.
+    pub(super) pending: VecDeque<session::Effect<SiteMessage>>,
+    /// How many messages of protocols were sent to other sites.
+    pub(super) sent: u64,
+    effects: Vec<LockEffect>,
+    wake: Option<Tick>,
+}
+
+/// A message of the site to one of its own halves.
+#[derive(Clone, Debug)]
+pub(super) struct OwnMessage {
+    pub(super) half: Half,
+    pub(super) message: SiteMessage,
+}
+
+impl SiteCore {
+    /// Starts or restarts: the ceilings read from disk are raised and synced before the first byte
+    /// is sent, the Lamport clock and the fences continue above them, and the quarantine runs from
+    /// now.
+    pub(super) fn start(now: Tick, config: Config, past: Past) -> Self {
+        let Past { disk, tokens } = past;
+        let (me, n) = (config.site, config.quorums.n());
+        let peers = || SiteId::all(n).filter(|&peer| peer != me);
+        let (sessions, _) = Sessions::start(
+            now,
+            me,
+            peers().map(|peer| (peer, Roles::Both)),
+            config.terms,
+            disk.sessions,
+        );
+        let incarnation = u32::try_from(sessions.incarnation().0);
+        let incarnation = incarnation.expect("2^32 restarts outlast any disk");
+        let mut shared = Shared::new(me, Arc::clone(&config.quorums))
+            .with_fence_block(config.fence_block)
+            .with_past(incarnation, Clock::at(disk.clock), disk.ceil);
+        for peer in peers() {
+            shared.sessions.set_outbound(peer, OutboundSession::default());
+            shared.sessions.set_inbound(peer, None);
+        }
+        shared.delegated = Some(BTreeSet::new());
+        shared.quarantined = sessions.quarantined_until() > now;
+        let factory = LockFactory::new(&config);
+        let mut core = Self {
+            config,
+            now,
+            sessions,
+            shared,
+            factory,
+            calls: BTreeMap::new(),
+            due: BTreeSet::new(),
+            timers: BTreeSet::new(),
+            no_wait: BTreeSet::new(),
+            degraded: BTreeMap::new(),
+            common_deadline: Tick::ZERO,
+            leases_renewed: false,
+            leases_lost: false,
+            answered: BTreeSet::new(),
+            delegations: Delegations::default(),
+            expired_grants: Vec::new(),
+            safe: disk,
+            asked: disk,
+            tokens,
+            out: Vec::new(),
+            to_self: VecDeque::new(),
+            pending: VecDeque::new(),
+            sent: 0,
+            effects: Vec::new(),
+            wake: None,
+        };
+        core.persist_start();
+        core
+    }
+
+    pub(super) fn me(&self) -> SiteId {
+        self.config.site
+    }
+
+    pub(super) fn context(&mut self) -> StepContext<'_> {
+        StepContext {
+            now: self.now,
+            shared: &mut self.shared,
+            local_turns: self.config.local_turns,
+            effects: &mut self.effects,
+        }
+    }
+
+    pub(super) fn note(&mut self, about: SiteId, what: &'static str) {
+        self.out.push(Effect::Note(about, what));
+    }
+
+    /// Passes an input to the sessions. Effects for the driver go out in order; the others wait
+    /// until the current action has ended.
+    pub(super) fn drive_sessions(&mut self, input: session::Input<SiteMessage>) {
+        let frame = |packet: &Packet<SiteMessage>| {
+            matches!(
+                packet,
+                Packet::Up(..) | Packet::Down(..) | Packet::UpAck(..) | Packet::DownAck(..)
+            )
+        };
+        // Frames of a stream renew no lease, and there are many of them.
+        self.leases_renewed |=
+            !matches!(&input, session::Input::Packet(_, packet) if frame(packet));
+        let effects = self.sessions.step(self.now, input);
+        self.absorb(effects);
+    }
+
+    fn absorb(&mut self, effects: Vec<session::Effect<SiteMessage>>) {
+        for effect in effects {
+            match effect {
+                session::Effect::Packet(to, packet) => self.out.push(Effect::Packet(to, packet)),
+                session::Effect::Persist(durable) => self.persist_sessions(durable),
+                session::Effect::Note(about, what) => self.note(about, what),
+                session::Effect::Wake(_) => {}
+                effect => {
+                    // Several sessions may be lost at once. None of them counts from now on, though
+                    // the protocols learn of one after the other.
+                    if let session::Effect::Notify(Event::Lost(peer)) = effect {
+                        self.shared.sessions.set_outbound(peer, OutboundSession::default());
+                    }
+                    self.pending.push_back(effect);
+                }
+            }
+        }
+    }
+
+    /// Sends a message to a half of a site, which may be this one.
+    pub(super) fn send(&mut self, to: SiteId, half: Half, message: SiteMessage) {
+        if to == self.me() {
+            return self.to_self.push_back(OwnMessage { half, message });
+        }
+        let bytes = message.bytes();
+        let mut effects = Vec::new();
+        self.sessions.send(to, half, message, bytes, &mut effects);
+        self.absorb(effects);
+    }
+
+    /// Updates what the protocols read of our session at `peer`.
+    pub(super) fn refresh_session(&mut self, peer: SiteId) {
+        let Some(view) = self.sessions.at(peer) else { return };
+        if self.shared.sessions.outbound(peer).number == Some(view.number) {
+            let quarantined = view.quarantined_until > self.now;
+            let ours =
+                OutboundSession { number: Some(view.number), silent: view.silent, quarantined };
+            self.shared.sessions.set_outbound(peer, ours);
+        }
+    }
+
+    /// Notes that a lease was renewed: a peer's here, or ours there.
+    pub(super) fn note_renewal(&mut self, peer: SiteId, packet: &Packet<SiteMessage>) {
+        match packet {
+            Packet::Renew(..) => {
+                self.delegations.renewed.insert(peer);
+            }
+            Packet::Renewed(..) => self.delegations.deadlines_moved = true,
+            _ => {}
+        }
+    }
+
+    /// Records an event of a session, before the protocols learn of it.
+    pub(super) fn note_session(&mut self, event: Event) {
+        let sessions = &mut self.shared.sessions;
+        match event {
+            Event::Open(peer, number) => {
+                sessions.set_outbound(
+                    peer,
+                    OutboundSession { number: Some(number), ..OutboundSession::default() },
+                );
+                self.refresh_session(peer);
+            }
+            Event::Silent(peer) => {
+                self.leases_lost = true;
+                self.refresh_session(peer);
+            }
+            Event::Lost(peer) => {
+                self.leases_lost = true;
+                self.delegations.support_lost = true;
+                sessions.set_outbound(peer, OutboundSession::default());
+            }
+            Event::Opened(peer, number) => sessions.set_inbound(peer, Some(number)),
+            Event::Closed(peer) => sessions.set_inbound(peer, None),
+        }
+    }
+
+    /// Ends the quarantine if its time is over; true if it did.
+    pub(super) fn end_quarantine(&mut self) -> bool {
+        let over = self.shared.quarantined && self.sessions.quarantined_until() <= self.now;
+        self.shared.quarantined &= !over;
+        over
+    }
+
+    pub(super) fn add_call(&mut self, id: CallId, request: ClaimRequest) {
+        let ClaimRequest { name, spec, claimant, timeout, no_wait } = request;
+        let deadline = timeout.map(|timeout| self.now + timeout);
+        if no_wait {
+            self.no_wait.insert(id);
+        }
+        let place = Place::Waiting(deadline);
+        let call = Call { name, spec, claimant, since: self.now, place, granted: None };
+        self.due.extend(call.due().map(|when| (when, id)));
+        self.calls.insert(id, Box::new(call));
+    }
+
+    pub(super) fn set_place(&mut self, id: CallId, place: Place) {
+        let call = self.calls.get_mut(&id).expect("a call that is not over");
+        if let Some(when) = call.due() {
+            self.due.remove(&(when, id));
+        }
+        call.place = place;
+        self.no_wait.remove(&id);
+        self.due.extend(call.due().map(|when| (when, id)));
+    }
+
+    /// Removes a call; `None` if it is over already.
+    pub(super) fn remove_call(&mut self, id: CallId) -> Option<Call> {
+        let call = self.calls.remove(&id)?;
+        if let Some(when) = call.due() {
+            self.due.remove(&(when, id));
+        }
+        self.degraded.remove(&id);
+        self.no_wait.remove(&id);
+        Some(*call)
+    }
+
+    /// A call that is due.
+    pub(super) fn next_call_due(&self) -> Option<CallId> {
+        let (when, call) = self.due.first()?;
+        (*when <= self.now).then_some(*call)
+    }
+
+    /// A lock with a timer that has expired.
+    pub(super) fn next_timer_due(&self) -> Option<Name> {
+        let (when, name) = self.timers.first()?;
+        (*when <= self.now).then(|| name.clone())
+    }
+
+    /// Why a call was not served by its deadline.
+    pub(super) fn timeout_denial(&self, id: CallId, lock: &dyn LockInstance) -> Denial {
+        let quorums = lock.quorums(&self.shared, id);
+        if self.shared.can_ask(quorums, self.calls[&id].name.hash64()) {
+            return Denial::TimedOut;
+        }
+        let (sites, needed) = (quorums.n(), quorums.min_size());
+        Denial::NoQuorum { answering: self.shared.reachable().len(), sites, needed }
+    }
+
+    /// One of the callers that use a lock here.
+    pub(super) fn owner(&self, lock: &dyn LockInstance) -> Option<Claimant> {
+        lock.callers().first().map(|call| self.calls[call].claimant.clone())
+    }
+
+    /// Runs `action` on a lock, and applies the effects; false if the lock is vacant afterwards.
+    pub(super) fn run_on_lock(
+        &mut self,
+        name: &Name,
+        lock: &mut dyn LockInstance,
+        action: impl FnOnce(&mut dyn LockInstance, &mut StepContext<'_>),
+    ) -> bool {
+        self.shared.rotate_quorums(name.hash64());
+        let timer = lock.next_timer();
+        action(lock, &mut self.context());
+        self.set_timer(name, timer, lock.next_timer());
+        self.apply_effects(name, lock);
+        let vacant = lock.is_vacant(self.now);
+        if vacant {
+            lock.retire(&mut self.shared);
+            self.set_timer(name, lock.next_timer(), None);
+        }
+        !vacant
+    }
+
+    fn apply_effects(&mut self, name: &Name, lock: &dyn LockInstance) {
+        self.raise_clock_ceiling();
+        let mut effects = std::mem::take(&mut self.effects);
+        for effect in effects.drain(..) {
+            self.apply_effect(name, lock, effect);
+        }
+        self.effects = effects;
+        assert!(self.shared.ceil() <= self.safe.ceil, "I4: the ceiling on disk is the highest");
+    }
+
+    fn apply_effect(&mut self, name: &Name, lock: &dyn LockInstance, effect: LockEffect) {
+        match effect {
+            LockEffect::Send(to, message) => {
+                let counts = to != self.me() && !message.as_message().is_renewal();
+                let addressed = Addressed { name: name.clone(), kind: lock.kind(), message };
+                let half = addressed.half();
+                if let Some(message) = self.site_message(to, lock, addressed) {
+                    self.sent += u64::from(counts);
+                    self.send(to, half, message);
+                }
+            }
+            LockEffect::Grant { call, .. } if self.valid_until(call, lock).is_none() => {
+                self.expired_grants.push(call);
+            }
+            LockEffect::Grant { call, fence, granted } => self.grant(call, lock, fence, granted),
+            LockEffect::Lose(id, why) => {
+                self.remove_call(id);
+                self.out.push(Effect::Lost(id, Loss::Lapsed(why)));
+            }
+            LockEffect::Stop(id, why) => {
+                let until = self.valid_until(id, lock);
+                self.stop(id, until.unwrap_or(self.now), why.to_string().into());
+            }
+            LockEffect::Deny(id, denial) => {
+                self.remove_call(id);
+                self.out.push(Effect::Denied(id, denial));
+            }
+            LockEffect::Persist(record) => self.persist(name, record),
+            LockEffect::ValidityChanged => self.leases_renewed = true,
+            LockEffect::Regenerated(what) => self.out.push(Effect::Regenerated(name.clone(), what)),
+        }
+    }
+
+    /// A protocol's message, with its delegation or deadline; `None` if the receiver could not read
+    /// the deadline.
+    fn site_message(
+        &mut self,
+        to: SiteId,
+        lock: &dyn LockInstance,
+        addressed: Addressed,
+    ) -> Option<SiteMessage> {
+        if to == self.me() {
+            return Some(SiteMessage::Protocol(addressed));
+        }
+        let message = addressed.message.as_message();
+        if message.is_timed() {
+            return self.write_timed(to, addressed);
+        }
+        let about = message.delegation();
+        Some(match about.and_then(|about| self.delegate(to, &addressed.name, lock, about)) {
+            Some(delegation) => SiteMessage::Delegated(addressed, delegation),
+            None => SiteMessage::Protocol(addressed),
+        })
+    }
+
+    /// A call is inside.
+    fn grant(&mut self, id: CallId, lock: &dyn LockInstance, fence: Fence, granted: Granted) {
+        self.set_place(id, Place::Inside(fence));
+        let call = self.calls.get_mut(&id).expect("its place was set just now");
+        (call.since, call.granted) = (self.now, Some(granted.clone()));
+        let until = self.valid_until(id, lock).expect("a caller that enters is valid");
+        self.out.push(Effect::Grant(id, Grant { fence, granted, until }));
+        if !self.follows_common_deadline(id, lock, until) {
+            self.degraded.insert(id, until);
+            self.out.push(Effect::Degraded(id, until));
+        }
+    }
+
+    /// A lock of which nothing is known but its record on disk; `None` if there can be none.
+    pub(super) fn make_lock(&mut self, name: &Name, kind: &Kind) -> Option<Box<dyn LockInstance>> {
+        if !self.has_room(name, kind) {
+            return None;
+        }
+        let record = self.tokens.get(name).cloned().unwrap_or_default();
+        self.factory.make(kind, record)
+    }
+
+    /// Whether there is room for the record of such a lock, if it keeps one.
+    pub(super) fn has_room(&self, name: &Name, kind: &Kind) -> bool {
+        !self.factory.keeps_record(kind)
+            || self.tokens.len() < TOKENS_MAX
+            || self.tokens.contains_key(name)
+    }
+
+    /// Replaces the time of a lock's next timer.
+    pub(super) fn set_timer(&mut self, name: &Name, before: Option<Tick>, after: Option<Tick>) {
+        if before != after {
+            before.map(|when| self.timers.remove(&(when, name.clone())));
+            self.timers.extend(after.map(|when| (when, name.clone())));
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Tick> {
+        let due = self.due.first().map(|(when, _)| *when);
+        let timer = self.timers.first().map(|(when, _)| *when);
+        let quarantine = self.sessions.quarantined_until();
+        let cleared = self.shared.quarantined.then_some(quarantine);
+        let delegations = self.delegations.deadline();
+        [self.sessions.deadline(), due, timer, cleared, delegations].into_iter().flatten().min()
+    }
+
+    pub(super) fn schedule_wake(&mut self) {
+        let deadline = self.deadline();
+        if deadline != self.wake {
+            self.wake = deadline;
+            self.out.extend(deadline.map(Effect::Wake));
+        }
+    }
+}
