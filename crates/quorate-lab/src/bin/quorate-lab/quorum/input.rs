@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(many_sites("9..11, 3,10").unwrap(), [3, 9, 10, 11]);
         assert_eq!(said(many_sites("9..")), "--n 9..: expected both ends, such as 9..100");
         assert_eq!(said(many_sites("9..3")), "--n 9..3: there is nothing between; perhaps 3..9");
-        assert_eq!(said(many_sites("x")), "`x` is no number of sites; expected one such as 9");
+        assert_eq!(said(many_sites("x")), "`x` is not a number of sites; expected one such as 9");
         assert_eq!(said(many_sites("0..3")), "a cluster needs at least 1 site");
     }
 
