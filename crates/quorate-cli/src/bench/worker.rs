@@ -100,7 +100,7 @@ impl WorkerState {
     async fn execute(&mut self, command: WorkerCommand) -> Result<WorkerReport, quorate::Error> {
         match command {
             WorkerCommand::Site(settings) => {
-                self.cluster = Some(start(settings, self.tls.clone())?)
+                self.cluster = Some(start(settings, self.tls.clone())?);
             }
             WorkerCommand::Connect(address) => {
                 let mut options = Options::new([address]).timeout(Duration::from_secs(10));

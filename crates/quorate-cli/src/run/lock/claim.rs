@@ -16,7 +16,7 @@ pub(crate) struct ClaimArgs {
     /// The number of units of the pool
     #[arg(long, value_name = "K", requires = "units")]
     of: Option<u32>,
-    /// Report in QUORATE_UNITS which units were granted, numbered from 0
+    /// Report in `QUORATE_UNITS` which units were granted, numbered from 0
     #[arg(long, requires = "units")]
     numbered: bool,
     /// Share the lock with others of this group; if repeated, with any one of these groups
