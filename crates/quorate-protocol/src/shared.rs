@@ -33,6 +33,12 @@ pub struct Shared {
     pub delegated: ValidDelegations,
     /// Whether the site has restarted and lends nothing yet; the driver keeps it up to date.
     pub quarantined: bool,
+    /// The time that the next ticket may take instead of a new one.
+    earlier: Option<u64>,
+    /// The time of the ticket made last.
+    made: u64,
+    /// The latest ticket time of all forgotten resources.
+    last_ticket: u64,
     floor: Fence,
     ceil: Fence,
     fence_block: u64,
@@ -55,6 +61,9 @@ impl Shared {
             sessions: Sessions::default(),
             delegated: None,
             quarantined: false,
+            earlier: None,
+            made: 0,
+            last_ticket: 0,
             floor: Fence(1),
             ceil: Fence(1 + FENCE_BLOCK),
             fence_block: FENCE_BLOCK,
@@ -80,6 +89,7 @@ impl Shared {
     pub fn with_past(mut self, incarnation: u32, clock: Clock, floor: Fence) -> Self {
         self.incarnation = incarnation;
         self.clock = clock;
+        self.last_ticket = clock.time();
         self.floor = floor.max(self.floor);
         self.ceil = self.floor.plus(self.fence_block);
         self
@@ -118,6 +128,35 @@ impl Shared {
         self.loans = self.loans.max(highest);
     }
 
+    /// The time of a new ticket: later than everything seen so far, unless the driver allows an
+    /// earlier one.
+    pub fn ticket_time(&mut self) -> u64 {
+        let earlier = self.earlier.take().filter(|&time| time <= self.clock.time());
+        self.made = earlier.unwrap_or_else(|| self.clock.advance());
+        self.made
+    }
+
+    /// The time of the ticket that was made last.
+    pub fn made_time(&self) -> u64 {
+        self.made
+    }
+
+    /// Lets the next ticket have the time `earlier`, because its caller waited at another site
+    /// since then. The driver must make sure that tickets stay unique.
+    pub fn allow_earlier(&mut self, earlier: Option<u64>) {
+        self.earlier = earlier;
+    }
+
+    /// The latest time of a ticket of this site for a resource that is forgotten.
+    pub fn last_ticket(&self) -> u64 {
+        self.last_ticket
+    }
+
+    /// Records the latest ticket time of a resource that is forgotten.
+    pub fn note_last_ticket(&mut self, time: u64) {
+        self.last_ticket = self.last_ticket.max(time);
+    }
+
     /// Raises fence ceilings in steps of `block`.
     pub fn with_fence_block(mut self, block: u64) -> Self {
         self.fence_block = block;
@@ -131,6 +170,7 @@ impl Shared {
         Self {
             incarnation: self.incarnation + 1,
             clock,
+            last_ticket: clock.time(),
             sessions: Sessions::default(),
             quarantined: true,
             floor: ceil,

@@ -41,6 +41,8 @@ pub(crate) enum Event {
     ClientPackets(ClientId, u64, Vec<ClientPacket>),
     ClientDown(ClientId, u64),
     Saved(Result<Written, String>),
+    /// Stop within this time, without harm to callers as far as possible.
+    Drain(Duration, oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
 }
 
@@ -72,6 +74,10 @@ pub(crate) struct Core {
     sweep: Tick,
     /// How many protocol messages the site has sent; [`Server`](crate::Server) reads it.
     sent: Arc<AtomicU64>,
+    /// To be told when the site has stopped.
+    stopped: Vec<oneshot::Sender<()>>,
+    /// Whether the site is to stop now.
+    stopping: bool,
     /// The tasks that open and accept connections; they end with the site.
     _transport: JoinSet<()>,
 }
@@ -106,6 +112,8 @@ impl Core {
             wake: None,
             sweep: clock::now() + silence_timeout,
             sent,
+            stopped: Vec::new(),
+            stopping: false,
             _transport: transport,
         }
     }
@@ -113,8 +121,7 @@ impl Core {
     /// Runs until it is stopped.
     pub(crate) async fn run(mut self) {
         let mut batch = Vec::with_capacity(BATCH);
-        let mut stop = None;
-        while stop.is_none() {
+        while !self.stopping {
             self.set_alarm();
             tokio::select! {
                 biased;
@@ -132,9 +139,7 @@ impl Core {
                 }) => {}
             }
             for event in batch.drain(..) {
-                if let Event::Stop(done) = event {
-                    stop = Some(done);
-                } else if !self.on_event(event) {
+                if !self.on_event(event) {
                     return;
                 }
             }
@@ -143,7 +148,7 @@ impl Core {
         }
         self.stop_local_clients();
         self.connections.finish(CLOSE_TIMEOUT).await;
-        if let Some(done) = stop {
+        for done in self.stopped {
             let _ = done.send(()); // the caller of `stop` may be gone
         }
     }
@@ -211,7 +216,14 @@ impl Core {
                 tracing::error!(%error, "the disk cannot be written; the site stops");
                 return false;
             }
-            Event::Stop(_) => {}
+            Event::Drain(time, done) => {
+                self.stopped.push(done);
+                self.step(GatewayInput::Site(Input::Drain(time)));
+            }
+            Event::Stop(done) => {
+                self.stopped.push(done);
+                self.stopping = true;
+            }
         }
         true
     }
@@ -282,6 +294,7 @@ impl Core {
                 self.barrier = Some(self.to_write);
             }
             GatewayEffect::Site(Effect::Save(disk)) => self.write_disk(Write::Site(disk)),
+            GatewayEffect::Site(Effect::Drained) => self.stopping = true,
             GatewayEffect::Site(Effect::Audit(audit)) => log_audit(&audit),
             GatewayEffect::Site(Effect::Regenerated(name, what)) => log_token(&name, &what),
             GatewayEffect::Site(Effect::Note(about, what)) => {

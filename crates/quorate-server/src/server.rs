@@ -204,8 +204,21 @@ impl Server {
     /// Stops it, and waits until it has stopped. Grants of callers in this process are released, so
     /// stop the work under those locks first.
     pub async fn stop(&self) {
+        self.end(Event::Stop).await;
+    }
+
+    /// Stops it within `time`, as gently as possible, and waits until it has stopped. Waiting
+    /// callers go to another site and keep their place; those inside have this time to leave, and
+    /// learn a lease before its end that their grants are lost; other sites stop relying on this
+    /// one. It stops as soon as nobody needs it any more.
+    pub async fn drain(&self, time: Duration) {
+        self.end(|done| Event::Drain(time, done)).await;
+    }
+
+    /// Sends the event, and waits until the site has stopped.
+    async fn end(&self, event: impl FnOnce(oneshot::Sender<()>) -> Event) {
         let (done, stopped) = oneshot::channel();
-        if self.events.send(Event::Stop(done)).is_ok() {
+        if self.events.send(event(done)).is_ok() {
             drop(stopped.await);
         }
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -27,6 +27,9 @@ pub struct ClaimRequest {
     pub timeout: Option<Duration>,
     /// Whether it is denied as soon as it would have to wait for another caller.
     pub no_wait: bool,
+    /// The Lamport time since when it has waited, if it waited at a site that has stopped. It keeps
+    /// its place by it.
+    pub since: Option<u64>,
 }
 
 impl ClaimRequest {

@@ -1,6 +1,7 @@
 //! The inputs and effects of a whole site.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quorate_protocol::token::Regeneration;
 use quorate_protocol::{Fence, Tick};
@@ -29,6 +30,9 @@ pub enum Input {
     Leave(CallId),
     /// A grant is to be ended that its holder does not release.
     Break(BreakRequest),
+    /// The site is to stop within this time. Its waiting callers go to other sites at once, and
+    /// those inside have this time to leave.
+    Drain(Duration),
     /// A question to all sites.
     Ask(AskId, Question),
     /// This record, or a later one, is on disk.
@@ -58,6 +62,13 @@ pub enum Effect {
     Lost(CallId, Loss),
     /// The claim is over without a grant, and why.
     Denied(CallId, Denial),
+    /// The claim does not wait here any more, because the site is about to stop. It has waited
+    /// since this Lamport time.
+    Moved(CallId, u64),
+    /// The site is about to stop, and stops at this time at the latest.
+    Draining(Tick),
+    /// No caller is left, and nobody relies on this site: it can stop.
+    Drained,
     /// This must be on disk before later effects leave the site.
     Persist(Disk),
     /// Write this when there is time; no effect waits for it. Answered by [`Input::Saved`].

@@ -67,7 +67,7 @@ impl Requester {
             None if site.may_ask() => (site.reachable(), true),
             None => return Err(Violation::NoQuorum),
         };
-        let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
+        let ticket = Ticket { time: site.ticket_time(), site: site.site(), claim: id };
         let votes = LiteMap::with_capacity(quorum.len());
         let (phase, no_wait) = (Phase::Waiting, NoWait::new(no_wait));
         let mut request = Request { ticket, groups, votes, repaired, phase, no_wait };

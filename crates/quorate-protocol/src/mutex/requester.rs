@@ -68,7 +68,7 @@ impl Requester {
             None if site.may_ask() => (site.reachable(), true),
             None => return Err(Violation::NoQuorum),
         };
-        let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim };
+        let ticket = Ticket { time: site.ticket_time(), site: site.site(), claim };
         let cut: BTreeSet<SiteId> = site.unreachable().iter().collect();
         let mut permissions = LiteMap::with_capacity(quorum.len());
         for arbiter in quorum.iter() {

@@ -43,7 +43,7 @@ impl Requester {
             None if quorums.may_ask() => (site.reachable(), true),
             None => return Err(Violation::NoQuorum),
         };
-        let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
+        let ticket = Ticket { time: site.ticket_time(), site: site.site(), claim: id };
         let permissions = LiteMap::with_capacity(quorum.len());
         let (inside, choice) = (None, None);
         let no_wait = NoWait::new(no_wait);

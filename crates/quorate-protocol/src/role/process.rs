@@ -69,7 +69,7 @@ impl Processes {
         if claim.groups.keys().all(|group| host_of(group, site).is_none()) {
             return Err(Violation::NoQuorum);
         }
-        let ticket = Ticket { time: site.clock.advance(), site: site.site(), claim: id };
+        let ticket = Ticket { time: site.ticket_time(), site: site.site(), claim: id };
         let no_hosts = claim.groups.keys().map(|group| (group.clone(), None)).collect();
         let (state, no_wait) = (ProcessState::Waiting(no_hosts), NoWait::new(claim.no_wait));
         let mut process = Process { ticket, claim, state, no_wait };

@@ -337,6 +337,12 @@ impl ClientMachine {
                 }
             }
             SiteReply::Asked(ask, sites) => self.out.push(ClientEffect::Asked(ask, sites)),
+            SiteReply::Moved(call, since) => {
+                if let Some(waiting) = self.waiting.get_mut(&call) {
+                    waiting.request.since = Some(since);
+                }
+            }
+            SiteReply::Draining(_) => {}
             SiteReply::Answer(ask, from, answer) => {
                 self.out.push(ClientEffect::Answer(ask, from, answer));
             }

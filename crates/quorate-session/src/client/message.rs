@@ -60,6 +60,12 @@ pub enum SiteReply {
     Asked(u64, Vec<SiteId>),
     /// The answer of a site.
     Answer(u64, SiteId, Answer),
+    /// The site is about to stop, and stops at this deadline at the latest. No claim is granted
+    /// here any more.
+    Draining(RelativeDeadline),
+    /// The claim does not wait here any more, because the site is about to stop. It has waited
+    /// since this Lamport time, and keeps its place by it at another site.
+    Moved(u64, u64),
 }
 
 impl ClientMessage {

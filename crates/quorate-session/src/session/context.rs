@@ -14,4 +14,6 @@ pub struct Context<'a> {
     pub incarnation: Incarnation,
     /// Until when the site lends nothing.
     pub quarantined_until: Tick,
+    /// Whether the site is about to stop.
+    pub draining: bool,
 }

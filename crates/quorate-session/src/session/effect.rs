@@ -39,7 +39,8 @@ pub enum Half {
 pub enum Event {
     /// Requester half: there is a session at the site.
     Open(SiteId, SessionNo),
-    /// Requester half: no reply from the site for half a lease, or the stream is over.
+    /// Requester half: no reply from the site for half a lease, the stream is over, or the site is
+    /// about to stop.
     Silent(SiteId),
     /// Requester half: the session at the site is over, and with it the site's loans to us.
     Lost(SiteId),

@@ -62,6 +62,9 @@ pub enum Packet<M> {
     UpAck(SessionNo, Seq),
     /// Server to client: the same in the other direction.
     DownAck(SessionNo, Seq),
+    /// Server to client: the server is about to stop. What it lent counts as before; whoever needs
+    /// a permission asks another site.
+    Draining(SessionNo),
 }
 
 /// A client's first packet on a connection.

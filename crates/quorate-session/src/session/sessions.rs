@@ -23,6 +23,8 @@ pub enum Input<M> {
     /// Send a payload of this many bytes to this half of a site's protocols: to the arbiter half in
     /// our session there, to the requester half in its session here.
     Send(SiteId, Half, M, usize),
+    /// We are about to stop: all clients are told.
+    Drain,
     /// Time has passed.
     Time,
 }
@@ -74,6 +76,8 @@ pub struct Sessions<M> {
     terms: Terms,
     durable: Durable,
     quarantined_until: Tick,
+    /// Whether we are about to stop.
+    draining: bool,
     /// The time of the latest step.
     now: Tick,
     peers: BTreeMap<SiteId, Peer<M>>,
@@ -106,7 +110,8 @@ impl<M: Clone> Sessions<M> {
         let quarantined_until = disk.quarantine(now, terms.drift);
         let deadlines = peers.iter().flat_map(|(site, peer)| peer.deadlines(*site));
         let deadlines = deadlines.flatten().collect();
-        let site = Self { me, terms, durable, quarantined_until, now, peers, deadlines };
+        let draining = false;
+        let site = Self { me, terms, durable, quarantined_until, draining, now, peers, deadlines };
         (site, vec![Effect::Persist(durable)])
     }
 
@@ -209,6 +214,7 @@ impl<M: Clone> Sessions<M> {
             Input::Down(site) => {
                 self.with(site, |_, peer| peer.on_down());
             }
+            Input::Drain => self.drain(out),
             Input::Packet(site, packet) => self.on_packet(site, packet, out),
             Input::Send(site, half, payload, bytes) => self.send(site, half, payload, bytes, out),
         }
@@ -222,6 +228,15 @@ impl<M: Clone> Sessions<M> {
             return out.push(Effect::Note(site, "ignored: it is no peer"));
         }
         self.with(site, |cx, peer| peer.on_packet(cx, packet, site, out));
+    }
+
+    /// Tells all clients that we are about to stop; those that come later learn it when they are
+    /// welcomed.
+    fn drain(&mut self, out: &mut Vec<Effect<M>>) {
+        self.draining = true;
+        for server in self.peers.values().filter_map(|peer| peer.server.as_ref()) {
+            server.send_draining(out);
+        }
     }
 
     /// Sends a payload as [`Input::Send`] does, after a step of the same time.
@@ -264,6 +279,7 @@ impl<M: Clone> Sessions<M> {
             terms: &self.terms,
             incarnation: self.durable.incarnation,
             quarantined_until: self.quarantined_until,
+            draining: self.draining,
         };
         act(cx, peer);
         let changed = before.into_iter().zip(peer.deadlines(site)).filter(|(old, new)| old != new);
@@ -323,6 +339,7 @@ impl<M: Clone> Peer<M> {
                 }
                 Packet::Down(number, frame) => client.on_frame(number, frame, out),
                 Packet::DownAck(number, received) => client.on_ack(number, received, out),
+                Packet::Draining(number) => client.on_draining(number, out),
                 _ => unreachable!("the rest comes from clients"),
             }
         }

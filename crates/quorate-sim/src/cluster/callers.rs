@@ -105,7 +105,7 @@ impl Run<'_> {
         self.see(&Event::Claims(self.clients[process].name, id, &name));
         let no_wait = self.plan.no_wait && id.0 % 4 == 3;
         let (spec, claimant) = (self.call(id).spec.clone(), Claimant::default());
-        let claim = ClaimRequest { name, spec, claimant, timeout, no_wait };
+        let claim = ClaimRequest { name, spec, claimant, timeout, no_wait, since: None };
         self.request(process, ClientRequest::Claim(id.0, claim));
     }
 

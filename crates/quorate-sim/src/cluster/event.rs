@@ -198,5 +198,6 @@ fn write_packet<M>(
         Packet::UpAck(n, seq) | Packet::DownAck(n, seq) => {
             write!(f, "session {} received to {}", n.0, seq.0)
         }
+        Packet::Draining(n) => write!(f, "draining, session {}", n.0),
     }
 }

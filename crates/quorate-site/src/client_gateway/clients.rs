@@ -102,6 +102,7 @@ impl Clients {
             terms: &self.terms,
             incarnation: self.incarnation,
             quarantined_until: self.now,
+            draining: false, // clients get a reply of their own
         };
         let before = client.end.deadline();
         let mut out = Vec::new();
@@ -191,6 +192,7 @@ impl Clients {
             Reply::State(call, GrantState::Broken(until, reason)) => {
                 SiteReply::Broken(number(call)?, down(until)?, reason)
             }
+            Reply::Draining(end) => SiteReply::Draining(down(end)?),
             Reply::Common => SiteReply::CommonDeadline(down(site.common_deadline())?),
         })
     }
@@ -265,6 +267,11 @@ impl Clients {
             client.inside -= usize::from(inside);
             client.replies.forget(call);
         }
+    }
+
+    /// All clients.
+    pub(super) fn ids(&self) -> Vec<ClientId> {
+        self.known.keys().copied().collect()
     }
 
     /// The clients that have callers inside.

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use quorate_session::client::SiteReply;
 use quorate_session::session::{Rule, Terms};
-use quorate_session::{CallId, Fence, Granted};
+use quorate_session::{CallId, Fence, Granted, Tick};
 
 use crate::site::{GrantState, Site};
 
@@ -32,6 +32,8 @@ pub(super) enum Reply {
     State(CallId, GrantState),
     /// The common deadline.
     Common,
+    /// The site stops then.
+    Draining(Tick),
     /// Anything without a deadline.
     Plain(SiteReply),
 }

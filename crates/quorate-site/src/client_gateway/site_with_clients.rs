@@ -36,6 +36,8 @@ pub enum GatewayEffect {
 pub struct SiteWithClients {
     site: Site,
     clients: Clients,
+    /// When the site stops at the latest, if it is about to.
+    stops_by: Option<Tick>,
     out: Vec<GatewayEffect>,
     wake: Option<Tick>,
 }
@@ -46,7 +48,7 @@ impl SiteWithClients {
         let terms = config.terms;
         let (site, effects) = Site::start(now, config, past);
         let clients = Clients::new(terms, site.sessions().incarnation());
-        let mut all = Self { site, clients, out: Vec::new(), wake: None };
+        let mut all = Self { site, clients, stops_by: None, out: Vec::new(), wake: None };
         all.route(effects);
         all.schedule_wake();
         let out = std::mem::take(&mut all.out);
@@ -119,8 +121,16 @@ impl SiteWithClients {
                         self.drive_site(Input::Leave(call));
                     }
                 }
+                session::Effect::Notify(Event::Opened(..)) => self.tell_draining(id),
                 _ => {}
             }
+        }
+    }
+
+    /// Tells a client that the site is about to stop, if it is.
+    fn tell_draining(&mut self, id: ClientId) {
+        if let Some(end) = self.stops_by {
+            self.clients.update_replies(id, |replies| replies.push(Reply::Draining(end)));
         }
     }
 
@@ -163,6 +173,12 @@ impl SiteWithClients {
                         self.clients.update_replies(id, Replies::note_common);
                     }
                 }
+                Effect::Draining(end) => {
+                    self.stops_by = Some(end);
+                    for id in self.clients.ids() {
+                        self.tell_draining(id);
+                    }
+                }
                 Effect::Asked(ask, sites) => {
                     if let Some((id, number)) = self.clients.await_answers(ask, sites.len()) {
                         self.clients.queue_answer(id, SiteReply::Asked(number, sites));
@@ -192,6 +208,7 @@ impl SiteWithClients {
             }
             Effect::Lost(_, loss) => self.end(call, SiteReply::Lost(number, loss)),
             Effect::Denied(_, denial) => self.end(call, SiteReply::Denied(number, denial)),
+            Effect::Moved(_, since) => self.end(call, SiteReply::Moved(number, since)),
             _ => unreachable!("only these are about a call"),
         }
     }
@@ -222,6 +239,7 @@ impl Effect {
             | Effect::Restored(call)
             | Effect::Broken(call, ..)
             | Effect::Lost(call, _)
+            | Effect::Moved(call, _)
             | Effect::Denied(call, _) => Some(*call),
             _ => None,
         }

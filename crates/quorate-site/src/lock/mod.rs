@@ -30,14 +30,8 @@ pub(crate) trait LockInstance: Debug + Send + Sync {
     /// Its kind.
     fn kind(&self) -> Kind;
 
-    /// A caller claims the lock. With `no_wait` it is denied instead of queued.
-    fn claim(
-        &mut self,
-        context: &mut StepContext<'_>,
-        call: CallId,
-        spec: &LockSpec,
-        no_wait: bool,
-    );
+    /// A caller claims the lock.
+    fn claim(&mut self, context: &mut StepContext<'_>, request: CallerRequest<'_>);
 
     /// A caller leaves, or stops waiting.
     fn leave(&mut self, context: &mut StepContext<'_>, call: CallId);
@@ -137,6 +131,17 @@ impl Clone for Box<dyn LockInstance> {
     fn clone(&self) -> Self {
         (**self).clone_box()
     }
+}
+
+/// What a local caller asks of a lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallerRequest<'a> {
+    pub(crate) call: CallId,
+    pub(crate) spec: &'a LockSpec,
+    /// Whether it is denied instead of queued.
+    pub(crate) no_wait: bool,
+    /// The Lamport time since when it has waited at other sites, if it has.
+    pub(crate) earlier: Option<u64>,
 }
 
 /// An input of a lock that does not come from a local caller.

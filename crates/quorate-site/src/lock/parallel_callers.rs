@@ -7,10 +7,10 @@ use quorate_protocol::{
     Violation, Why,
 };
 use quorate_quorum::{QuorumSystem, SiteId};
-use quorate_session::{CallId, Denial, Kind, LockSpec};
+use quorate_session::{CallId, Denial, Kind};
 
 use super::timers::Timers;
-use super::{LockEffect, LockInput, LockInstance, StepContext};
+use super::{CallerRequest, LockEffect, LockInput, LockInstance, StepContext};
 use crate::kinds::{CallerClaim, LockKind, ProtocolOf};
 
 /// Callers of one site side by side, and the protocol.
@@ -22,6 +22,11 @@ pub(crate) struct ParallelCallers<K, P: Protocol> {
     callers: BTreeMap<ClaimId, Caller>,
     /// How many claims the protocol was given.
     claims: u32,
+    /// The latest ticket time of this site for an earlier lock of this name. Tickets that are
+    /// later are unique, because the numbers of claims are.
+    last_before: Option<u64>,
+    /// The latest ticket time.
+    last_ticket: u64,
     timers: Timers<P::Timer>,
 }
 
@@ -36,7 +41,7 @@ struct Caller {
 impl<K: LockKind, P: ProtocolOf<K>> ParallelCallers<K, P> {
     pub(crate) fn new(kind: K, protocol: P) -> Self {
         let (callers, timers) = (BTreeMap::new(), Timers::default());
-        Self { kind, protocol, callers, claims: 0, timers }
+        Self { kind, protocol, callers, claims: 0, last_before: None, last_ticket: 0, timers }
     }
 
     /// Runs one step of the protocol, and applies its effects.
@@ -90,13 +95,10 @@ impl<K: LockKind, P: ProtocolOf<K>> LockInstance for ParallelCallers<K, P> {
         self.kind.kind()
     }
 
-    fn claim(
-        &mut self,
-        context: &mut StepContext<'_>,
-        call: CallId,
-        spec: &LockSpec,
-        no_wait: bool,
-    ) {
+    fn claim(&mut self, context: &mut StepContext<'_>, request: CallerRequest<'_>) {
+        let CallerRequest { call, spec, no_wait, earlier } = request;
+        let last = *self.last_before.get_or_insert(context.shared.last_ticket());
+        context.shared.allow_earlier(earlier.map(|earlier| earlier.max(last + 1)));
         self.claims += 1;
         let claim = ClaimId(self.claims);
         let site = context.shared.site();
@@ -105,8 +107,9 @@ impl<K: LockKind, P: ProtocolOf<K>> LockInstance for ParallelCallers<K, P> {
         self.callers.insert(claim, Caller { call, inside: false, stopping: false });
         if self.step(context, Input::Acquire(claim, request)).is_err() {
             self.callers.remove(&claim);
-            context.effects.push(LockEffect::Deny(call, Denial::NeverAsks));
+            return context.effects.push(LockEffect::Deny(call, Denial::NeverAsks));
         }
+        self.last_ticket = self.last_ticket.max(context.shared.made_time());
     }
 
     fn leave(&mut self, context: &mut StepContext<'_>, call: CallId) {
@@ -203,6 +206,7 @@ impl<K: LockKind, P: ProtocolOf<K>> LockInstance for ParallelCallers<K, P> {
     }
 
     fn retire(&self, shared: &mut Shared) {
+        shared.note_last_ticket(self.last_ticket);
         self.protocol.retire(shared);
     }
 }

@@ -10,9 +10,9 @@ use quorate_protocol::{
     ClaimId, ClaimView, Effect, Input, Out, Shared, Tick, Ticket, ValidityBasis, View, Violation,
 };
 use quorate_quorum::QuorumSystem;
-use quorate_session::{CallId, Denial, Kind, LockSpec};
+use quorate_session::{CallId, Denial, Kind};
 
-use super::{LockEffect, LockInput, LockInstance, StepContext};
+use super::{CallerRequest, LockEffect, LockInput, LockInstance, StepContext};
 use crate::kinds::{LockKind, ProtocolOf};
 
 /// The limit of turns is so many times higher while no other site is known to wait.
@@ -28,9 +28,21 @@ pub(crate) struct SerialCallers<K, P> {
     protocol: P,
     /// The caller for which the protocol's claim is made.
     served: Option<Served>,
-    queue: VecDeque<CallId>,
+    queue: VecDeque<Queued>,
     /// How many claims the protocol was given. The last of them is made for the caller served.
     claims: u32,
+    /// The time of the latest ticket of this site for this lock, or a later one.
+    last_ticket: Option<u64>,
+}
+
+/// A caller in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    call: CallId,
+    /// Since when it waits, in Lamport time.
+    since: u64,
+    /// Whether it waited at another site before.
+    moved: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +65,8 @@ enum Stage {
 
 impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> SerialCallers<K, P> {
     pub(crate) fn new(kind: K, protocol: P) -> Self {
-        Self { kind, protocol, served: None, queue: VecDeque::new(), claims: 0 }
+        let (queue, last_ticket) = (VecDeque::new(), None);
+        Self { kind, protocol, served: None, queue, claims: 0, last_ticket }
     }
 
     /// Runs one step of the protocol, and applies its effects.
@@ -80,7 +93,9 @@ impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> SerialCallers<K, P> {
             Effect::Lose(_, why) => {
                 let served = self.served.take().expect("a loss has a caller");
                 if served.stage == Stage::Turning {
-                    self.queue.push_front(served.call); // it was not inside yet
+                    let since = self.queue.front().map_or(u64::MAX, |first| first.since);
+                    // It was not inside yet.
+                    self.queue.push_front(Queued { call: served.call, since, moved: false });
                 } else {
                     context.effects.push(LockEffect::Lose(served.call, why));
                 }
@@ -97,19 +112,23 @@ impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> SerialCallers<K, P> {
         if self.served.is_some() {
             return;
         }
-        let Some(call) = self.queue.pop_front() else { return };
+        let Some(Queued { call, since, moved }) = self.queue.pop_front() else { return };
+        let last = *self.last_ticket.get_or_insert(context.shared.last_ticket());
+        // Tickets of one site for one lock are in order, and so unique.
+        context.shared.allow_earlier(moved.then(|| since.max(last + 1)));
         self.claims += 1;
         self.served = Some(Served { call, stage: Stage::Waiting, turns: 0 });
         if self.step(context, Input::Acquire(self.claim_id(), ())).is_err() {
             self.served = None;
-            context.effects.push(LockEffect::Deny(call, Denial::NeverAsks));
+            return context.effects.push(LockEffect::Deny(call, Denial::NeverAsks));
         }
+        self.last_ticket = Some(last.max(context.shared.made_time()));
     }
 
     /// The caller served has left: the next in the queue takes its place, or the claim ends.
     fn replace(&mut self, context: &mut StepContext<'_>, served: Served) {
         let claim = self.claim_id();
-        let done = match (served.stage, self.queue.front().copied()) {
+        let done = match (served.stage, self.queue.front().map(|next| next.call)) {
             (Stage::Waiting | Stage::Turning, Some(next)) => {
                 self.queue.pop_front();
                 self.served = Some(Served { call: next, ..served });
@@ -147,15 +166,19 @@ impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> LockInstance for SerialCallers<K
         self.kind.kind()
     }
 
-    fn claim(&mut self, context: &mut StepContext<'_>, call: CallId, _: &LockSpec, _: bool) {
-        self.queue.push_back(call);
+    /// A caller that waited at another site before goes ahead of those that came later.
+    fn claim(&mut self, context: &mut StepContext<'_>, request: CallerRequest<'_>) {
+        let (now, moved) = (context.shared.clock.time() + 1, request.earlier.is_some());
+        let since = request.earlier.map_or(now, |earlier| earlier.min(now));
+        let place = self.queue.partition_point(|queued| !moved || queued.since <= since);
+        self.queue.insert(place, Queued { call: request.call, since, moved });
         self.serve_next(context);
     }
 
     fn leave(&mut self, context: &mut StepContext<'_>, call: CallId) {
         match self.served.take_if(|served| served.call == call) {
             Some(served) => self.replace(context, served),
-            None => self.queue.retain(|waiting| *waiting != call),
+            None => self.queue.retain(|waiting| waiting.call != call),
         }
     }
 
@@ -196,7 +219,8 @@ impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> LockInstance for SerialCallers<K
     }
 
     fn callers(&self) -> Vec<CallId> {
-        self.served.iter().map(|served| served.call).chain(self.queue.iter().copied()).collect()
+        let queue = self.queue.iter().map(|queued| queued.call);
+        self.served.iter().map(|served| served.call).chain(queue).collect()
     }
 
     /// All of them share one request.
@@ -209,6 +233,7 @@ impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> LockInstance for SerialCallers<K
     }
 
     fn retire(&self, shared: &mut Shared) {
+        shared.note_last_ticket(self.last_ticket.unwrap_or_default());
         self.protocol.retire(shared);
     }
 }

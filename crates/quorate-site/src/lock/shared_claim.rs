@@ -14,10 +14,10 @@ use quorate_protocol::{
     View, Violation, Why, token,
 };
 use quorate_quorum::QuorumSystem;
-use quorate_session::{CallId, Denial, Granted, Kind, LockSpec};
+use quorate_session::{CallId, Denial, Granted, Kind};
 
 use super::timers::Timers;
-use super::{LockEffect, LockInput, LockInstance, StepContext};
+use super::{CallerRequest, LockEffect, LockInput, LockInstance, StepContext};
 use crate::kinds::{CallerClaim, LockKind, ProtocolOf};
 
 /// The limit of newcomers is so many times higher while no other group is known to be waited for.
@@ -203,13 +203,10 @@ impl<K: ShareableKind, P: ProtocolOf<K> + Leased> LockInstance for SharedClaim<K
         self.kind.kind()
     }
 
-    fn claim(
-        &mut self,
-        context: &mut StepContext<'_>,
-        call: CallId,
-        spec: &LockSpec,
-        no_wait: bool,
-    ) {
+    /// The order of a token's queue does not depend on times, so a caller that waited at another
+    /// site before is one like any other.
+    fn claim(&mut self, context: &mut StepContext<'_>, request: CallerRequest<'_>) {
+        let CallerRequest { call, spec, no_wait, .. } = request;
         let (site, claim) = (context.shared.site(), ClaimId(0)); // the site's claim comes later
         let claim = K::claim(&CallerClaim { spec, no_wait, site, claim });
         let Claim { groups, no_wait } = claim.expect("the claim is for this kind of lock");

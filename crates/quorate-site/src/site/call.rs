@@ -13,6 +13,8 @@ pub(super) struct Call {
     pub(super) claimant: Claimant,
     /// When it began to wait, or entered.
     pub(super) since: Tick,
+    /// The Lamport time when it began to wait, here or at a site that has stopped.
+    pub(super) waits_since: u64,
     pub(super) place: Place,
     /// What it was granted besides its fence, if it is inside.
     pub(super) granted: Option<Granted>,

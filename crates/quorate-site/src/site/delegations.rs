@@ -18,7 +18,7 @@ use quorate_session::{CallId, Loss, Name};
 use super::Site;
 use super::site_core::SiteCore;
 use crate::effect::Effect;
-use crate::lock::LockInstance;
+use crate::lock::{CallerRequest, LockInstance};
 use crate::site_message::{Delegation, SiteMessage};
 use crate::validity::quorum_validity;
 
@@ -60,6 +60,11 @@ struct Given {
 }
 
 impl Delegations {
+    /// Whether others rely on us.
+    pub(super) fn are_given(&self) -> bool {
+        !self.given.is_empty()
+    }
+
     pub(super) fn deadline(&self) -> Option<Tick> {
         self.due.first().map(|(when, _)| *when)
     }
@@ -233,7 +238,7 @@ impl Site {
         let (kind, no_wait) = (spec.kind(), self.core.no_wait.contains(&id));
         self.with_lock(&name, &kind, |lock, context| {
             lock.leave(context, id);
-            lock.claim(context, id, &spec, no_wait);
+            lock.claim(context, CallerRequest { call: id, spec: &spec, no_wait, earlier: None });
         });
     }
 

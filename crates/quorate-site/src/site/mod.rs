@@ -5,6 +5,7 @@ mod call;
 mod deadlines;
 mod delegations;
 mod disk;
+mod drain;
 mod messages;
 mod questions;
 mod site_core;
@@ -23,7 +24,7 @@ pub use self::validity::GrantState;
 use self::site_core::{OwnMessage, SiteCore};
 use crate::disk::Past;
 use crate::effect::{Effect, Input};
-use crate::lock::{LockInstance, StepContext};
+use crate::lock::{CallerRequest, LockInstance, StepContext};
 use crate::site_message::SiteMessage;
 use crate::{Config, TOKENS_MAX};
 
@@ -42,7 +43,7 @@ use crate::{Config, TOKENS_MAX};
 ///
 /// let name = "deploy".parse()?;
 /// let (spec, claimant) = (LockSpec::Mutex, Claimant::default());
-/// let claim = ClaimRequest { name, spec, claimant, timeout: None, no_wait: false };
+/// let claim = ClaimRequest { name, spec, claimant, timeout: None, no_wait: false, since: None };
 /// let effects = site.step(Tick(5), Input::Claim(CallId(1), claim));
 /// assert!(effects.iter().any(|effect| matches!(effect, Effect::Grant(CallId(1), _))));
 ///
@@ -80,6 +81,7 @@ impl Site {
         self.review_validity();
         self.review_delegations();
         self.settle();
+        self.note_drained();
         self.core.save_ahead();
         self.core.schedule_wake();
         std::mem::take(&mut self.core.out)
@@ -147,6 +149,7 @@ impl Site {
             self.with_lock(&name, &kind, |lock, context| lock.on_timers(context));
             self.settle();
         }
+        self.on_drain_due();
         while let Some(call) = self.core.next_call_due() {
             self.on_call_due(call);
             self.settle();
@@ -190,6 +193,7 @@ impl Site {
             }
             Input::Claim(id, claim) => self.claim(id, claim),
             Input::Leave(id) => self.leave(id),
+            Input::Drain(time) => self.drain(time),
             Input::Break(order) => self.core.ask_to_break(&order),
             Input::Ask(id, question) => self.core.ask(id, &question),
             Input::Saved(disk) => self.core.on_saved(disk),
@@ -230,6 +234,9 @@ impl Site {
         if let Err(denial) = claim.spec.check() {
             return self.core.out.push(Effect::Denied(id, denial));
         }
+        if self.core.is_draining() {
+            return self.core.refer_elsewhere(id, claim.since);
+        }
         let kind = claim.spec.kind();
         if !self.core.has_room(&claim.name, &kind) {
             return self.core.out.push(Effect::Denied(id, Denial::TooMany(TOKENS_MAX)));
@@ -239,9 +246,10 @@ impl Site {
             let denial = Denial::OtherKind { kind: lock.kind(), by, owner };
             return self.core.out.push(Effect::Denied(id, denial));
         }
-        let (name, spec, no_wait) = (claim.name.clone(), claim.spec.clone(), claim.no_wait);
+        let ClaimRequest { name, spec, no_wait, since, .. } = claim.clone();
         self.core.add_call(id, claim);
-        self.with_lock(&name, &kind, |lock, context| lock.claim(context, id, &spec, no_wait));
+        let request = CallerRequest { call: id, spec: &spec, no_wait, earlier: since };
+        self.with_lock(&name, &kind, |lock, context| lock.claim(context, request));
     }
 
     fn leave(&mut self, id: CallId) {

@@ -10,6 +10,7 @@ use quorate_session::{CallId, ClaimRequest, Claimant, Denial, Granted, Kind, Los
 
 use super::call::{Call, Place};
 use super::delegations::Delegations;
+use super::drain::Drain;
 use crate::disk::{Disk, Past};
 use crate::effect::{Effect, Grant};
 use crate::kinds::{LockFactory, LockRecord};
@@ -45,6 +46,8 @@ pub(super) struct SiteCore {
     /// The locks of which a message came since, while a grant was degraded.
     pub(super) answered: BTreeSet<Name>,
     pub(super) delegations: Delegations,
+    /// Set when the site is about to stop.
+    pub(super) drain: Option<Drain>,
     /// The calls that were granted by a delegation that had expired by then.
     pub(super) expired_grants: Vec<CallId>,
     /// What is on disk, or will be before any later effect.
@@ -114,6 +117,7 @@ impl SiteCore {
             leases_lost: false,
             answered: BTreeSet::new(),
             delegations: Delegations::default(),
+            drain: None,
             expired_grants: Vec::new(),
             safe: disk,
             asked: disk,
@@ -247,13 +251,15 @@ impl SiteCore {
     }
 
     pub(super) fn add_call(&mut self, id: CallId, request: ClaimRequest) {
-        let ClaimRequest { name, spec, claimant, timeout, no_wait } = request;
+        let ClaimRequest { name, spec, claimant, timeout, no_wait, since } = request;
         let deadline = timeout.map(|timeout| self.now + timeout);
         if no_wait {
             self.no_wait.insert(id);
         }
         let place = Place::Waiting(deadline);
-        let call = Call { name, spec, claimant, since: self.now, place, granted: None };
+        let waits_since = since.unwrap_or(self.shared.clock.time() + 1);
+        let call =
+            Call { name, spec, claimant, since: self.now, waits_since, place, granted: None };
         self.due.extend(call.due().map(|when| (when, id)));
         self.calls.insert(id, Box::new(call));
     }
@@ -434,7 +440,9 @@ impl SiteCore {
         let quarantine = self.sessions.quarantined_until();
         let cleared = self.shared.quarantined.then_some(quarantine);
         let delegations = self.delegations.deadline();
-        [self.sessions.deadline(), due, timer, cleared, delegations].into_iter().flatten().min()
+        let drain = self.drain.as_ref().and_then(Drain::deadline);
+        let all = [self.sessions.deadline(), due, timer, cleared, delegations, drain];
+        all.into_iter().flatten().min()
     }
 
     pub(super) fn schedule_wake(&mut self) {

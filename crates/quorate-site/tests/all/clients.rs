@@ -37,7 +37,7 @@ fn id(which: usize) -> ClientId {
 
 fn request(no_wait: bool) -> ClaimRequest {
     let (name, claimant) = ("deploy".parse().expect("a good name"), Claimant::default());
-    ClaimRequest { name, spec: LockSpec::Mutex, claimant, timeout: None, no_wait }
+    ClaimRequest { name, spec: LockSpec::Mutex, claimant, timeout: None, no_wait, since: None }
 }
 
 fn claim(call: u64, request: ClaimRequest) -> ClientInput {

@@ -26,6 +26,8 @@ pub(super) struct ClientSession<M> {
     pub(super) made: Renewal,
     pub(super) renew_at: Tick,
     pub(super) silent: bool,
+    /// Whether the server is about to stop. It counts as silent until then, though it answers.
+    pub(super) draining: bool,
     pub(super) quarantined_until: Tick,
     /// Whether the server has welcomed us on the present connection.
     pub(super) attached: bool,
@@ -84,7 +86,15 @@ impl<M: Clone> ClientEnd<M> {
         }
     }
 
-    /// No reply for half a lease, or the stream is over.
+    /// The server is about to stop: we expect nothing new of it.
+    pub fn on_draining(&mut self, number: SessionNo, out: &mut Vec<Effect<M>>) {
+        if let Some(session) = self.attached_mut(number) {
+            session.draining = true;
+            self.become_silent(out);
+        }
+    }
+
+    /// No reply for half a lease, the stream is over, or the server is about to stop.
     pub(super) fn become_silent(&mut self, out: &mut Vec<Effect<M>>) {
         let Some(session) = self.session_mut() else { return };
         if !session.silent {
@@ -129,7 +139,7 @@ impl<M> ClientSession<M> {
         assert!(until >= self.until, "a later renewal never ends the lease earlier");
         self.until = until;
         if self.stream.is_some() {
-            self.silent = self.silent_at() <= cx.now;
+            self.silent = self.draining || self.silent_at() <= cx.now;
         }
     }
 

@@ -49,7 +49,7 @@ pub struct ClientView {
     pub number: SessionNo,
     /// The deadline `L_c`: before it, the server's loans to us count.
     pub until: Tick,
-    /// No reply for half a lease, or the stream is over.
+    /// No reply for half a lease, the stream is over, or the server is about to stop.
     pub silent: bool,
     /// Until when the server lends nothing, by our clock.
     pub quarantined_until: Tick,
@@ -214,6 +214,7 @@ impl<M: Clone> ClientEnd<M> {
             made: Renewal(0),
             renew_at: sent + welcome.lease.renew_interval(),
             silent: false,
+            draining: false,
             quarantined_until: cx.now + quarantine,
             attached: true,
             stream: Some(Stream::new()),

@@ -151,6 +151,17 @@ impl<M: Clone> ServerEnd<M> {
             received,
         };
         out.push(Effect::Packet(self.client, Packet::Welcome(welcome)));
+        if cx.draining {
+            self.send_draining(out);
+        }
+    }
+
+    /// Tells the client that we are about to stop, if it is connected. On a later connection the
+    /// welcome is followed by it.
+    pub(super) fn send_draining(&self, out: &mut Vec<Effect<M>>) {
+        if let Some(session) = self.session.as_ref().filter(|session| session.attached) {
+            out.push(Effect::Packet(self.client, Packet::Draining(session.number)));
+        }
     }
 
     fn refuse(&self, number: SessionNo, why: Refusal, out: &mut Vec<Effect<M>>) {

@@ -54,6 +54,7 @@ impl Rig {
             terms: &terms,
             incarnation: Incarnation(1),
             quarantined_until: ms(0),
+            draining: false,
         };
         let end = &mut self.end;
         while end.deadline().is_some_and(|when| when <= cx.now) {
@@ -203,6 +204,20 @@ fn silent_and_renewed_is_open_again_if_the_stream_lives() {
     rig.renewed(1200, 1);
     assert!(rig.end.view().unwrap().silent);
     assert_eq!(rig.until(), Some(ms(3970)), "what was renewed is renewed");
+}
+
+#[test]
+fn a_server_that_is_about_to_stop_counts_as_silent_and_its_lease_goes_on() {
+    let mut rig = Rig::open();
+    rig.act(10, |end, _, out| end.on_draining(SessionNo(2), out));
+    assert_eq!(rig.effects(), [], "that is another session");
+    rig.act(20, |end, _, out| end.on_draining(SessionNo(1), out));
+    assert_eq!(rig.effects(), [SILENT()]);
+    rig.wait(1000);
+    rig.renewed(1001, 1);
+    assert_eq!(rig.effects(), [renew(1)]);
+    assert!(rig.end.view().unwrap().silent, "it answers, but lends nothing new");
+    assert_eq!(rig.until(), Some(ms(1000 + 2970)));
 }
 
 #[test]

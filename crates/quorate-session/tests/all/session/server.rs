@@ -19,13 +19,14 @@ fn site() -> SiteId {
 
 struct Rig {
     end: ServerEnd<char>,
+    draining: bool,
     out: Vec<Effect<char>>,
 }
 
 impl Rig {
     /// The client's incarnation 5 has session 3 open since time 0.
     fn open() -> Self {
-        let mut rig = Self { end: ServerEnd::new(site()), out: Vec::new() };
+        let mut rig = Self { end: ServerEnd::new(site()), draining: false, out: Vec::new() };
         rig.hello(0, 5, Opening::New(SessionNo(3)));
         let opened = [Effect::Notify(Event::Opened(site(), SessionNo(3))), welcome(3, 0)];
         assert_eq!(rig.effects(), opened);
@@ -39,8 +40,13 @@ impl Rig {
     ) {
         let terms = Terms::default();
         let now = ms(now_ms);
-        let cx =
-            Context { now, terms: &terms, incarnation: Incarnation(9), quarantined_until: ms(0) };
+        let cx = Context {
+            now,
+            terms: &terms,
+            incarnation: Incarnation(9),
+            quarantined_until: ms(0),
+            draining: self.draining,
+        };
         while self.end.deadline().is_some_and(|when| when <= now) {
             self.end.on_deadline(cx, &mut self.out);
         }
@@ -138,7 +144,7 @@ fn a_session_that_is_not_here_is_gone() {
     assert_eq!(rig.effects(), [CLOSED(), refused(3, Refusal::Gone)]);
     rig.hello(3000, 5, Opening::New(SessionNo(3)));
     assert_eq!(rig.effects(), [refused(3, Refusal::Gone)], "S3: opened once");
-    let mut fresh = Rig { end: ServerEnd::new(site()), out: Vec::new() };
+    let mut fresh = Rig { end: ServerEnd::new(site()), draining: false, out: Vec::new() };
     fresh.hello(0, 5, Opening::Resume(SessionNo(3), Seq(0)));
     assert_eq!(fresh.effects(), [refused(3, Refusal::Gone)], "it restarted");
 }
@@ -212,4 +218,13 @@ fn a_client_that_lost_what_it_had_acknowledged_is_refused() {
     rig.hello(40, 5, Opening::Resume(SessionNo(3), Seq(0)));
     assert_eq!(rig.effects(), [refused(3, Refusal::Gone)]);
     assert_eq!(rig.until(), Some(ms(3000)));
+}
+
+#[test]
+fn a_client_that_is_welcomed_learns_that_the_server_is_about_to_stop() {
+    let mut rig = Rig::open();
+    rig.draining = true;
+    let draining = Effect::Packet(site(), Packet::Draining(SessionNo(3)));
+    rig.hello(10, 5, Opening::Resume(SessionNo(3), Seq(0)));
+    assert_eq!(rig.effects(), [welcome(3, 0), draining]);
 }

@@ -116,6 +116,7 @@ fn a_number_that_is_in_use_is_refused() {
         claimant: Claimant::default(),
         timeout: None,
         no_wait: false,
+        since: None,
     };
     let input = |claim| quorate_site::Input::Claim(CallId(7), claim);
     site.step(quorate_protocol::Tick(1), input(claim()));

@@ -3,6 +3,7 @@
 mod breaking;
 mod callers;
 mod delegations;
+mod drain;
 mod kinds;
 mod messages;
 mod net;

@@ -145,6 +145,30 @@ impl Net {
         self.claim_in(site, text, spec, timeout, false)
     }
 
+    /// A caller claims a lock that it has waited for at another site since this Lamport time.
+    pub(crate) fn claim_since(
+        &mut self,
+        site: usize,
+        text: &str,
+        spec: LockSpec,
+        since: u64,
+    ) -> CallId {
+        self.calls += 1;
+        let call = CallId(self.calls);
+        let (name, claimant) = (name(text), Claimant::default());
+        let since = Some(since);
+        let claim = ClaimRequest { name, spec, claimant, timeout: None, no_wait: false, since };
+        self.step(site, Input::Claim(call, claim));
+        self.settle();
+        call
+    }
+
+    /// A site is to stop within `time`.
+    pub(crate) fn drain(&mut self, site: usize, time: Duration) {
+        self.step(site, Input::Drain(time));
+        self.settle();
+    }
+
     /// A caller claims a lock, with `no_wait`.
     pub(crate) fn no_wait(&mut self, site: usize, text: &str, spec: LockSpec) -> CallId {
         self.claim_in(site, text, spec, None, true)
@@ -162,7 +186,7 @@ impl Net {
         let call = CallId(self.calls);
         let claimant =
             Claimant { owner: format!("caller {}", self.calls).into(), ..Claimant::default() };
-        let claim = ClaimRequest { name: name(text), spec, claimant, timeout, no_wait };
+        let claim = ClaimRequest { name: name(text), spec, claimant, timeout, no_wait, since: None };
         self.step(site, Input::Claim(call, claim));
         self.settle();
         call
