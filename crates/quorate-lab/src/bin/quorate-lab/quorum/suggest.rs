@@ -142,7 +142,7 @@ impl Suggest {
         }
         let n = ranked[0].system.n();
         let what = match self.want {
-            Criterion::Availability => "a quorum left as often as can be",
+            Criterion::Availability => "a live quorum as often as possible",
             Criterion::Load => "little to do for the busiest site",
             Criterion::Messages => "few sites to ask",
             Criterion::Delay => "a near quorum",
