@@ -8,5 +8,5 @@ mod search;
 pub mod session;
 
 pub use model::{Action, Space};
-pub use quorate_sim::{Claims, Faults, Order, Slips};
+pub use quorate_sim::{Claims, Faults, Order, SessionlessFaults};
 pub use search::{Limits, Report, Trace, check, explore};

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use quorate_protocol::ClaimId;
 use quorate_quorum::{SiteId, SiteSet};
 use quorate_sim::{
-    AnySetup, AnyWorld, Caller, ClaimState, Claims, Fault, Faults, Lane, Order, SimProtocol, Slips,
-    Unwatched, setup,
+    AnySetup, AnyWorld, Caller, ClaimState, Claims, Fault, Faults, Lane, Order, SessionlessFaults,
+    SimProtocol, Unwatched, setup,
 };
 use stateright::Property;
 
@@ -26,7 +26,7 @@ pub struct Space {
     /// The faults that may happen; none is the papers' world, which has no sessions.
     pub faults: Option<Faults>,
     /// The faults that may happen in the papers' world.
-    pub slips: Slips,
+    pub sessionless: SessionlessFaults,
     /// The order in which channels deliver, in the papers' world.
     pub order: Order,
     /// The sites that may crash; none means all of them.
@@ -53,7 +53,7 @@ impl Space {
             requests: requests.to_vec(),
             gives_up: 0,
             faults: None,
-            slips: Slips::default(),
+            sessionless: SessionlessFaults::default(),
             order: Order::Fifo,
             mortal: None,
         }
@@ -226,7 +226,7 @@ impl Model {
     /// The deliveries, duplications and losses of messages.
     fn channel_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let world = &state.world;
-        let drops = state.spent.dropped < self.space.slips.drop;
+        let drops = state.spent.dropped < self.space.sessionless.drop;
         let reached = |to| world.is_up(to) || self.space.faults.is_none();
         world.each_busy_channel(&mut |channel| {
             let (from, to, lane) = channel;
@@ -265,7 +265,7 @@ impl Model {
     fn timer_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let world = &state.world;
         let due = !world.is_at_rest() && !actions.iter().any(|action| action.precedes_timers());
-        let early = state.spent.early < self.space.slips.early;
+        let early = state.spent.early < self.space.sessionless.early;
         if !world.has_timers() || (!due && !early) {
             return;
         }
@@ -282,8 +282,8 @@ impl Model {
     }
 
     /// The faults in a world without sessions.
-    fn slip_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        if state.spent.crashed < self.space.slips.crash {
+    fn sessionless_actions(&self, state: &State, actions: &mut Vec<Action>) {
+        if state.spent.crashed < self.space.sessionless.crash {
             let world = &state.world;
             let up =
                 SiteId::all(world.n()).filter(|&site| world.is_up(site) && self.may_crash(site));
@@ -345,7 +345,7 @@ impl stateright::Model for Model {
         self.timer_actions(state, actions);
         match self.space.faults {
             Some(faults) => self.fault_actions(state, faults, actions),
-            None => self.slip_actions(state, actions),
+            None => self.sessionless_actions(state, actions),
         }
     }
 

@@ -59,7 +59,7 @@ pub use ids::{Fences, GrantNo};
 pub use mutations::MutantProtocol;
 pub use protocol::{Input, Protocol, Violation};
 pub use quorate_quorum::SiteId;
-pub use quorate_session::{ClaimId, Fence, SessionNo, Tick, Ticket, Why};
+pub use quorate_session::{ClaimId, Fence, SPLITMIX_STEP, SessionNo, Tick, Ticket, Why, splitmix};
 pub use sessions::{OutboundSession, Sessions};
 pub use shared::{FENCE_BLOCK, Shared};
 pub use view::{ClaimView, Eta, ValidityBasis, View};

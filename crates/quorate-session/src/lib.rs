@@ -8,6 +8,7 @@
 mod claim;
 pub mod client;
 mod error;
+mod hash;
 mod ids;
 mod lock;
 mod question;
@@ -16,6 +17,7 @@ mod view;
 
 pub use claim::{BreakRequest, CallId, ClaimRequest, Claimant, Denial, Loss};
 pub use error::SiteError;
+pub use hash::{SPLITMIX_STEP, fnv1a, splitmix};
 pub use ids::{ClaimId, Fence, SessionNo, Tick, Ticket};
 pub use lock::*;
 pub use question::{Answer, AskId, PeerReport, Question, SiteReport};

@@ -4,6 +4,7 @@
 //! history everywhere, byte for byte.
 
 use quorate_quorum::SiteId;
+use quorate_session::{SPLITMIX_STEP, splitmix};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -50,11 +51,7 @@ impl Chance {
 /// need no table of a hundred million channels.
 pub(crate) fn mix(seed: u64, from: SiteId, to: SiteId) -> u64 {
     let pair = ((from.index() as u64) << 32) | to.index() as u64;
-    // The finalizer of SplitMix64.
-    let mut z = seed ^ pair.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    splitmix(seed ^ pair.wrapping_mul(SPLITMIX_STEP))
 }
 
 #[cfg(test)]

@@ -30,4 +30,6 @@ pub use protocols::{PROTOCOLS, SimMutant, coterie, find, site_settings};
 pub use quorums::{Quorums, Shape};
 pub use setup::{AnyProtocol, AnySetup, Catalogue, Configured, Facts, Setting, Setup, setup};
 pub use sim_protocol::{Delegation, FenceOrder, SimProtocol};
-pub use world::{AnyWorld, Channel, ClaimState, Contract, Fault, Faults, Slips, TimerView};
+pub use world::{
+    AnyWorld, Channel, ClaimState, Contract, Fault, Faults, SessionlessFaults, TimerView,
+};

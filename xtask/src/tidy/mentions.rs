@@ -1,8 +1,10 @@
 //! Mentions: a name of code in a document about code exists.
 
 use super::Finding;
+use super::citations::words;
 use super::definitions::Definitions;
 use super::markdown::{code_spans, prose};
+use super::source::Source;
 use super::tree::{File, Tree};
 
 /// The documents that describe code.
@@ -14,38 +16,65 @@ const FOLDERS: &[&str] = &["docs/protocols/", "docs/design/"];
 /// Files that users write.
 const OF_USERS: &[&str] = &["site.toml"];
 
-/// The endings of files that are looked up.
-const ENDINGS: &[&str] = &[".rs", ".md", ".toml", ".txt"];
+/// A document about the past, whose files need not exist any more.
+const HISTORY: &str = "CHANGELOG.md";
 
-/// Finds names in code spans that nothing has, in the documents that describe code.
+/// The endings of files that are looked up.
+const ENDINGS: &[&str] = &[RUST, ".md", ".toml", ".txt"];
+
+/// The ending of Rust files, which are looked up in every document.
+const RUST: &str = ".rs";
+
+/// Folders of a crate that a path must name, because their files are often called like a source.
+const BESIDE_SOURCES: &[&str] = &["tests/", "benches/", "examples/"];
+
+/// Finds names in code spans that nothing has, in the documents that describe code. In other
+/// documents only Rust files are checked.
 ///
-/// Checked are `Type::member`, `Type`, `some_name`, `name()`, `CONSTANT_NAME`, `dir/file.rs`,
-/// `dir/` and `protocol/scenario`. Command lines, expressions and single small words are not: too
-/// much of them is no Rust.
+/// Checked are `Type::member`, `Type`, `some_name`, `name()`, `CONSTANT_NAME`, files, `dir/` and
+/// `protocol/scenario`. Command lines, expressions and single small words are not: too much of
+/// them is no Rust.
 pub(crate) fn mentions(file: &File, names: &Definitions<'_>, tree: &Tree) -> Vec<Finding> {
     let path = file.path.as_str();
-    if !PAGES.contains(&path) && !FOLDERS.iter().any(|folder| path.starts_with(folder)) {
+    if path == HISTORY {
         return Vec::new();
     }
-    let missing = |(line, span): (usize, String)| {
-        let what =
-            format!("nothing is named `{}`; name what exists", is_missing(&span, names, tree)?);
-        Some(Finding { path: file.path.clone(), line, what })
-    };
-    let spans = code_spans(&file.text).into_iter();
-    spans.chain(fenced_files(&file.text)).filter_map(missing).collect()
+    let about_code = PAGES.contains(&path) || FOLDERS.iter().any(|folder| path.starts_with(folder));
+    let is_checked = |span: &&(usize, String)| about_code || span.1.ends_with(RUST);
+    let spans = code_spans(&file.text);
+    let in_spans = spans.iter().filter(is_checked).filter_map(|(line, span)| {
+        is_missing(span, names, tree).map(|name| unknown(path, *line, name))
+    });
+    let in_diagrams = fenced_files(&file.text).into_iter().filter(|(_, name)| {
+        about_code && !has_file(name, tree) && !tree.has(&with_crate_name(name))
+    });
+    in_spans.chain(in_diagrams.map(|(line, name)| unknown(path, line, name))).collect()
+}
+
+/// Finds Rust files in backticks, in the comments of a source, that do not exist.
+pub(crate) fn in_comments(source: &Source<'_>, tree: &Tree) -> Vec<Finding> {
+    let spans = words(&source.comments).into_iter().filter_map(|(line, word)| {
+        let (_, rest) = word.split_once('`')?;
+        Some((line, rest.split_once('`')?.0))
+    });
+    spans
+        .filter(|(_, span)| span.ends_with(RUST) && !has_file(span, tree))
+        .map(|(line, span)| unknown(source.path, line, span))
+        .collect()
+}
+
+fn unknown(path: &str, line: usize, name: &str) -> Finding {
+    let what = format!("nothing is named `{name}`; name what exists");
+    Finding { path: path.to_owned(), line, what }
 }
 
 /// The Rust files that fenced blocks name, as diagrams do, each with its line.
-fn fenced_files(text: &str) -> Vec<(usize, String)> {
+fn fenced_files(text: &str) -> Vec<(usize, &str)> {
     let prose: Vec<usize> = prose(text).into_iter().map(|(number, _)| number).collect();
     let fenced = (1..).zip(text.lines()).filter(|(number, _)| !prose.contains(number));
     let words =
         fenced.flat_map(|(number, line)| line.split_whitespace().map(move |word| (number, word)));
-    words
-        .filter(|(_, word)| word.ends_with(ENDINGS[0]))
-        .map(|(number, word)| (number, word.to_owned()))
-        .collect()
+    words.filter(|(_, word)| word.ends_with(RUST)).collect()
 }
 
 /// The part of `span` that does not exist, if one does not.
@@ -90,11 +119,12 @@ fn has_file(path: &str, tree: &Tree) -> bool {
         return true;
     }
     if ENDINGS.iter().any(|ending| path.ends_with(ending)) {
-        // `client/guard.rs` may stand for crates/quorate-client/src/guard.rs.
-        let (short, below) = path.split_once('/').unwrap_or_default();
-        return tree.has(path)
-            || tree.has_ending(&format!("/{path}"))
-            || tree.has(&format!("crates/quorate-{short}/src/{below}"));
+        let end = format!("/{path}");
+        let is_named = |found: &&str| {
+            let mut beside = BESIDE_SOURCES.iter().filter(|beside| found.contains(*beside));
+            found.ends_with(&end) && beside.all(|beside| path.contains(beside))
+        };
+        return tree.has(path) || tree.paths().any(|found| is_named(&found));
     }
     if let Some(directory) = path.strip_suffix('/') {
         return tree.has(directory) || tree.has_part(&format!("/{directory}/"));
@@ -102,6 +132,12 @@ fn has_file(path: &str, tree: &Tree) -> bool {
     let folder = path.split('/').next().unwrap_or_default();
     let is_story = path.matches('/').count() == 1 && tree.has(&format!("scenarios/{folder}"));
     !is_story || tree.has(&format!("scenarios/{path}.txt")) || tree.has_part(&format!("/{path}/"))
+}
+
+/// The path that stands for `path` in a diagram: `client/guard` is `guard` of `quorate-client`.
+fn with_crate_name(path: &str) -> String {
+    let (short, below) = path.split_once('/').unwrap_or_default();
+    format!("crates/quorate-{short}/src/{below}")
 }
 
 /// Whether `name` begins small and has capitals, as no name of ours does.
@@ -125,7 +161,6 @@ fn is_camel_case(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::source::Source;
 
     const CODE: &str = r#"
         struct Arbiter { lock: u8, early_release: BTreeMap<u8, u8> }
@@ -138,11 +173,19 @@ mod tests {
             ("scenarios/mutex/e5_elder.txt", ""),
             ("crates/quorate-client/src/guard.rs", ""),
             ("crates/a/src/mutex/arbiter.rs", CODE),
+            ("crates/a/tests/all/mutex/server.rs", ""),
         ]);
+        if path.ends_with(RUST) {
+            return texts(&in_comments(&Source::new(path, text), &tree));
+        }
         let sources = [Source::new("crates/a/src/mutex/arbiter.rs", CODE)];
         let names = Definitions::collect(&sources);
         let file = File { path: path.to_owned(), text: text.to_owned() };
-        mentions(&file, &names, &tree).iter().map(ToString::to_string).collect()
+        texts(&mentions(&file, &names, &tree))
+    }
+
+    fn texts(findings: &[Finding]) -> Vec<String> {
+        findings.iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -160,7 +203,7 @@ mod tests {
             "mutex/e5_elder",
             "arbiter.rs",
             "mutex/arbiter.rs",
-            "client/guard.rs",
+            "tests/all/mutex/server.rs",
             "crates/a/src/mutex/",
         ] {
             assert!(found("docs/protocols/mutex.md", &format!("`{span}`")).is_empty(), "{span}");
@@ -189,14 +232,35 @@ mod tests {
                 found("docs/protocols/mutex.md", &text),
                 [format!("docs/protocols/mutex.md:2: {what}")]
             );
-            assert_eq!(found("docs/operating.md", &text), [""; 0], "{span}");
+            let elsewhere = usize::from(span.ends_with(RUST));
+            assert_eq!(found("docs/operating.md", &text).len(), elsewhere, "{span}");
+            assert_eq!(found("CHANGELOG.md", &text), [""; 0], "{span}");
         }
+    }
+
+    #[test]
+    fn a_file_of_tests_or_of_another_crate_is_no_source() {
+        for file in ["mutex/server.rs", "server.rs", "client/guard.rs"] {
+            assert_eq!(found("docs/site.md", &format!("`{file}`")).len(), 1, "{file}");
+        }
+    }
+
+    #[test]
+    fn files_in_comments_exist() {
+        assert!(
+            found("a.rs", "//! See `arbiter.rs`, and gone.rs.\nfn f() { \"`gone.rs`\" }")
+                .is_empty()
+        );
+        let what = "nothing is named `gone.rs`; name what exists";
+        assert_eq!(found("a.rs", "\n/// As (`gone.rs`) says."), [format!("a.rs:2: {what}")]);
     }
 
     #[test]
     fn files_in_diagrams_exist() {
         let diagram = |file: &str| format!("```text\n1  {file}   on_gone\n```");
-        assert!(found("ARCHITECTURE.md", &diagram("mutex/arbiter.rs")).is_empty());
+        for file in ["mutex/arbiter.rs", "client/guard.rs"] {
+            assert!(found("ARCHITECTURE.md", &diagram(file)).is_empty(), "{file}");
+        }
         assert_eq!(found("ARCHITECTURE.md", &diagram("mutex/gone.rs")).len(), 1);
     }
 

@@ -42,7 +42,7 @@ be right`. Clippy's lints come on top. The rules:
   habits     no empty `expect`
   references no path of one machine, no link to a missing file, no citation of a missing scenario
              or of an erratum that the protocol's page does not list; a name of code in a document
-             about code exists
+             about code exists, and a Rust file in backticks in any document or comment
 ";
 
 /// A broken rule.
@@ -100,6 +100,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
         findings.extend(docs::sentences(source, tree));
         findings.extend(citations::citations(source, tree));
         findings.extend(references::in_source(source, &errata));
+        findings.extend(mentions::in_comments(source, tree));
     }
     findings.sort();
     findings

@@ -63,6 +63,11 @@ impl Tree {
                 .is_some_and(|next| next.starts_with(&inside))
     }
 
+    /// The paths of all files.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str)
+    }
+
     /// Whether the path of a file ends in `end`.
     pub(crate) fn has_ending(&self, end: &str) -> bool {
         self.paths.iter().any(|path| path.ends_with(end))

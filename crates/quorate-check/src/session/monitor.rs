@@ -170,7 +170,7 @@ impl Monitor {
         let late = self.delegated.iter().any(|(receiver, (giver, until))| {
             clocks[other(*receiver)] >= *giver && clocks[*receiver] < *until
         });
-        self.expect(!late, "I8: handed down no later than the giver's");
+        self.expect(!late, "I8: no later than the giver's");
         self.delegated.retain(|receiver, (_, until)| *until > clocks[*receiver]);
         self.forget_ended_sessions(sites);
     }

@@ -27,11 +27,11 @@ pub(super) fn normalized(text: &str, clock: Tick) -> String {
     let mut used: [BTreeSet<u64>; 3] = Default::default();
     let mut old: BTreeSet<u64> = BTreeSet::new();
     let long_ago = (Tick(0) + LONG_AGO).0;
-    let horizon = clock.0.saturating_sub(long_ago);
+    let oldest = clock.0.saturating_sub(long_ago);
     for (name, _, number) in Numbers(text) {
         if let Some(kind) = NUMBERS.iter().position(|kind| *kind == name) {
             used[kind].insert(number);
-        } else if name == TIME && number < horizon {
+        } else if name == TIME && number < oldest {
             old.insert(number);
         }
     }
@@ -44,7 +44,7 @@ pub(super) fn normalized(text: &str, clock: Tick) -> String {
         let written = match kind {
             Some(kind) => write!(normal, "{}", rank(&used[kind], number)),
             None if name != TIME => write!(normal, "{number}"),
-            None if number < horizon => write!(normal, "old {}", rank(&old, number)),
+            None if number < oldest => write!(normal, "old {}", rank(&old, number)),
             None => write!(normal, "{}", i128::from(number) - i128::from(clock.0)),
         };
         written.expect("writing to a string cannot fail");

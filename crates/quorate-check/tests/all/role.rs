@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
+use quorate_check::{Claims, Faults, Limits, Order, Report, SessionlessFaults, Space, check};
 use quorate_protocol::role::mutations::{Mutant, Mutation};
 use quorate_protocol::role::{Claim, Options, Overrun, RoleLock};
 use quorate_quorum::{Kind, Listed, QuorumSystem, build};
@@ -115,8 +115,8 @@ fn an_extended_stage_is_clean() {
 fn revoking_is_clean_whatever_the_time() {
     let revoke = Options { overrun: Overrun::Revoke, ..Options::default() };
     let locks = cyclic(3, &[1, 1, 1], "exclusive f for 1ms; exclusive f for 1ms; shared b for 5ms");
-    let slips = Slips { early: 2, ..Slips::default() };
-    assert_clean(&Locks { slips, ..locks }, revoke);
+    let sessionless = SessionlessFaults { early: 2, ..SessionlessFaults::default() };
+    assert_clean(&Locks { sessionless, ..locks }, revoke);
 }
 
 #[test]

@@ -3,19 +3,20 @@
 
 use std::time::Duration;
 
-use quorate_check::{Claims, Faults, Limits, Order, Report, Slips, Space, check};
+use quorate_check::{Claims, Faults, Limits, Order, Report, SessionlessFaults, Space, check};
 use quorate_protocol::token::mutations::{Mutant, Mutation};
 use quorate_protocol::token::{Options, TokenLock};
 use quorate_quorum::{Kind, build};
 
-const NOTHING: Slips = Slips { drop: 0, early: 0, crash: 0, loss_percent: 0, cut: 0 };
+const NOTHING: SessionlessFaults =
+    SessionlessFaults { drop: 0, early: 0, crash: 0, loss_percent: 0, cut: 0 };
 
 type Locks = Space;
 
-fn locks(requests: [u32; 3], text: &str, slips: Slips) -> Locks {
+fn locks(requests: [u32; 3], text: &str, sessionless: SessionlessFaults) -> Locks {
     let claims = Claims::parse::<TokenLock>(text).unwrap();
     let quorums = build(Kind::Majority, 3).unwrap();
-    Space { slips, ..Space::new::<TokenLock>(quorums, Options::default(), claims, &requests) }
+    Space { sessionless, ..Space::new::<TokenLock>(quorums, Options::default(), claims, &requests) }
 }
 
 /// Options with leases of this length.
@@ -76,25 +77,27 @@ fn giving_up_is_clean() {
 
 #[test]
 fn one_lost_message_early_timer_or_crash_is_clean() {
-    for slips in
-        [Slips { drop: 1, ..NOTHING }, Slips { early: 1, ..NOTHING }, Slips { crash: 1, ..NOTHING }]
-    {
-        assert_clean(&locks([1, 1, 1], "a; b; a", slips));
-        assert_clean(&locks([1, 1, 1], "a; b; a b", slips));
+    for sessionless in [
+        SessionlessFaults { drop: 1, ..NOTHING },
+        SessionlessFaults { early: 1, ..NOTHING },
+        SessionlessFaults { crash: 1, ..NOTHING },
+    ] {
+        assert_clean(&locks([1, 1, 1], "a; b; a", sessionless));
+        assert_clean(&locks([1, 1, 1], "a; b; a b", sessionless));
     }
-    let drop = Slips { drop: 1, ..NOTHING };
+    let drop = SessionlessFaults { drop: 1, ..NOTHING };
     let options = Options { resend: true, ..Options::default() };
     assert_clean(&locks([1, 1, 1], "a; b; a", drop).of::<TokenLock>(options));
 }
 
 #[test]
 fn leases_separate_epochs() {
-    for (requests, slips) in [
-        ([1, 1, 1], Slips { early: 1, ..NOTHING }),
-        ([1, 1, 0], Slips { early: 2, ..NOTHING }),
-        ([1, 1, 1], Slips { crash: 1, ..NOTHING }),
+    for (requests, sessionless) in [
+        ([1, 1, 1], SessionlessFaults { early: 1, ..NOTHING }),
+        ([1, 1, 0], SessionlessFaults { early: 2, ..NOTHING }),
+        ([1, 1, 1], SessionlessFaults { crash: 1, ..NOTHING }),
     ] {
-        assert_clean(&locks(requests, "a; b; a", slips).of::<TokenLock>(leased(150)));
+        assert_clean(&locks(requests, "a; b; a", sessionless).of::<TokenLock>(leased(150)));
     }
 }
 
@@ -117,24 +120,24 @@ fn undone_repairs_are_found() {
     assert_breaks(Mutation::E4, &locks([2, 1, 1], "a; b", NOTHING), ("progress", 8));
     assert_breaks(Mutation::E5, &locks([1, 2, 2], "a; b", NOTHING), ("progress", 21));
     assert_breaks(Mutation::E7, &locks([2, 1, 0], "a, b; a", NOTHING), ("progress", 10));
-    let drop = Slips { drop: 1, ..NOTHING };
+    let drop = SessionlessFaults { drop: 1, ..NOTHING };
     assert_breaks(Mutation::E9, &locks([1, 1, 0], "a; b", drop), ("one token", 5));
-    let early = Slips { early: 1, ..NOTHING };
+    let early = SessionlessFaults { early: 1, ..NOTHING };
     assert_breaks(Mutation::E14, &locks([1, 1, 1], "a; b; b", early), ("one token", 4));
-    let crash = Slips { crash: 1, ..NOTHING };
+    let crash = SessionlessFaults { crash: 1, ..NOTHING };
     assert_breaks(Mutation::E16, &locks([0, 1, 0], "a", crash), ("progress", 6));
 }
 
 #[test]
 fn undone_repairs_against_faults_are_found() {
-    let early = Slips { early: 1, ..NOTHING };
+    let early = SessionlessFaults { early: 1, ..NOTHING };
     let two_groups = ["contract", "exclusion", "fences grow", "one token"];
     assert_breaks_one_of(Mutation::E12, &locks([1, 2, 1], "a; a; b", early), &two_groups);
-    let both = Slips { drop: 1, ..early };
+    let both = SessionlessFaults { drop: 1, ..early };
     assert_breaks_one_of(Mutation::E10, &locks([2, 1, 1], "a, b; a; a", both), &two_groups);
     assert_breaks_one_of(Mutation::E11, &locks([1, 1, 2], "a; b; a", both), &two_groups);
     assert_breaks_one_of(Mutation::OldNumber, &locks([1, 1, 1], "a; b", early), &["progress"]);
-    let drop = Slips { drop: 2, ..NOTHING };
+    let drop = SessionlessFaults { drop: 2, ..NOTHING };
     let stuck = ["progress", "vacancy"];
     assert_breaks_one_of(Mutation::E13, &locks([1, 1, 1], "a; a; b", drop), &stuck);
     assert_breaks_one_of(Mutation::E8, &locks([1, 2, 1], "a; a; b", drop), &stuck);
@@ -143,7 +146,7 @@ fn undone_repairs_against_faults_are_found() {
 /// A captain that waits forever makes others retry forever, so there are infinitely many states.
 #[test]
 fn a_schedule_is_reported_if_the_shortest_is_out_of_reach() {
-    let locks = locks([1, 2, 1], "a; a; b", Slips { drop: 2, ..NOTHING });
+    let locks = locks([1, 2, 1], "a; a; b", SessionlessFaults { drop: 2, ..NOTHING });
     let limits = Limits { max_states: 200_000, ..Limits::default() };
     let report = search(Mutation::E8, &locks, &limits);
     let (_, trace) = report.violation.expect("the repair is needed");
@@ -153,6 +156,6 @@ fn a_schedule_is_reported_if_the_shortest_is_out_of_reach() {
 /// A lease counted from the arrival of the last promise outlasts the first promises.
 #[test]
 fn a_late_token_overlaps_with_another() {
-    let locks = locks([1, 1, 0], "a; b; a", Slips { early: 2, ..NOTHING });
+    let locks = locks([1, 1, 0], "a; b; a", SessionlessFaults { early: 2, ..NOTHING });
     assert_breaks_with(leased(60), Mutation::LateToken, &locks, ("exclusion", 10));
 }

@@ -43,7 +43,7 @@ impl fmt::Display for Message {
 impl Raymond {
     /// Passes the token on if it is here and free, then asks for it if it is elsewhere and wanted.
     /// The paper's `ASSIGN_PRIVILEGE` and `MAKE_REQUEST`.
-    fn go_on(&mut self, context: &mut StepContext<'_, Self>) {
+    fn pass_or_request(&mut self, context: &mut StepContext<'_, Self>) {
         let me = context.me();
         if self.holder == me
             && !self.inside
@@ -81,7 +81,7 @@ impl Algorithm for Raymond {
 
     fn ask(&mut self, _: Ticket, context: &mut StepContext<'_, Self>) {
         self.queue.push_back(context.me());
-        self.go_on(context);
+        self.pass_or_request(context);
     }
 
     fn receive(&mut self, from: SiteId, message: Message, context: &mut StepContext<'_, Self>) {
@@ -89,12 +89,12 @@ impl Algorithm for Raymond {
             Message::Request => self.queue.push_back(from),
             Message::Privilege => self.holder = context.me(),
         }
-        self.go_on(context);
+        self.pass_or_request(context);
     }
 
     fn leave(&mut self, context: &mut StepContext<'_, Self>) {
         self.inside = false;
-        self.go_on(context);
+        self.pass_or_request(context);
     }
 
     fn is_idle(&self) -> bool {

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_with_room_stay_and_others_spread_around_their_wish() {
+    fn labels_with_room_stay_and_others_spread_around_their_place() {
         let middles = spread(&[20.0, 50.0, 50.0], &[10.0; 3], (0.0, 100.0));
         assert_eq!(middles, [20.0, 45.0, 55.0]);
     }

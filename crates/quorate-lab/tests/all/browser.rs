@@ -12,7 +12,7 @@ const INSPECTOR: &str = include_str!("inspector.js");
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Longer than a browser takes on a slow machine; one that hangs fails.
-const PATIENCE: &str = "120";
+const TIMEOUT_SECONDS: &str = "120";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scheme {
@@ -36,15 +36,15 @@ impl Browser {
         found.map(Self)
     }
 
-    fn open(&self, page: &str, scheme: Scheme, size: (u32, u32), wish: &str) -> Output {
+    fn open(&self, page: &str, scheme: Scheme, size: (u32, u32), flag: &str) -> Output {
         let home = tempfile::tempdir().expect("a browser has a folder for itself");
         let scheme = match scheme {
             Scheme::Dark => 0,
             Scheme::Light => 1,
         };
         let done = Command::new("timeout")
-            .args([PATIENCE, self.0, "--headless", "--no-sandbox", "--disable-gpu"])
-            .args(["--hide-scrollbars", "--virtual-time-budget=2000", wish])
+            .args([TIMEOUT_SECONDS, self.0, "--headless", "--no-sandbox", "--disable-gpu"])
+            .args(["--hide-scrollbars", "--virtual-time-budget=2000", flag])
             .arg(format!("--user-data-dir={}", home.path().display()))
             .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
             .arg(format!("--window-size={},{}", size.0, size.1))

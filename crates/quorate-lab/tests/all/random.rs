@@ -126,9 +126,9 @@ fn faults_strike_within_a_budget_and_are_counted() {
     let line = "sim random --sites 3 --budget lose=5,silent=3,crash=2 --runs 50";
     let json = quorate(&format!("{line} --json")).json();
     assert!(missing(&json, &["budget", "faults", "lost", "crashed"]).is_empty(), "{json}");
-    let slips = json!({"lose": 5, "silent": 3, "crash": 2, "duplicate": 0, "drop": 0, "early": 0,
+    let budget = json!({"lose": 5, "silent": 3, "crash": 2, "duplicate": 0, "drop": 0, "early": 0,
         "cut": 0});
-    assert_eq!(json["budget"], slips);
+    assert_eq!(json["budget"], budget);
     assert_eq!((&json["faults"]["crash"], &json["unserved"]), (&json!(100), &json!(0)));
     assert!(quorate(line).out.contains("crash 100"), "{}", quorate(line).out);
     let one = quorate(&format!("{line} --json --threads 1"));

@@ -5,7 +5,7 @@
 //! them from each other like stages of different groups.
 
 use quorate_quorum::{SiteId, SiteSet};
-use quorate_session::fnv1a;
+use quorate_session::{SPLITMIX_STEP, fnv1a, splitmix};
 
 use crate::Shared;
 use crate::group::Group;
@@ -26,10 +26,7 @@ pub(super) fn host_of(group: &Group, site: &Shared) -> Option<SiteId> {
     heaviest(site.live()).or_else(|| heaviest(site.reachable()))
 }
 
-/// Mixes all bits of both numbers, with the finalizer of `SplitMix64`.
+/// Mixes all bits of both numbers.
 fn weight(name: u64, place: u64) -> u64 {
-    let mut mixed = name ^ (place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
+    splitmix(name ^ (place + 1).wrapping_mul(SPLITMIX_STEP))
 }

@@ -238,7 +238,7 @@ impl fmt::Display for Message {
             Message::Nack { epoch, reason, .. } => {
                 let why = match reason {
                     Reason::Holder => "I have the token",
-                    Reason::Leased => "I vouch for another",
+                    Reason::Leased => "my lease supports another token",
                     Reason::Higher => "too low",
                 };
                 write!(f, " {epoch}: {why}")

@@ -49,8 +49,8 @@ pub enum ClientEffect {
     Lost(u64, CallerLoss),
     /// The claim is denied.
     Denied(u64, Denial),
-    /// The call has ended at the caller's wish. Nothing of it is left at the site, or will be when
-    /// the lease is over there.
+    /// The call has ended because its caller left. Nothing of it is left at the site, or will be
+    /// when the lease is over there.
     Left(u64),
     /// The question was sent to these sites.
     Asked(u64, Vec<SiteId>),

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::group::GroupSpec;
 pub use self::groups::{GROUPS_MAX, Group, Groups};
-pub use self::name::{Name, fnv1a};
+pub use self::name::Name;
 pub use self::pool::{PoolSpec, UNITS_MAX, Units};
 pub use self::read_write::Access;
 pub use self::role::{Role, RoleSpec, TIME_MAX};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::SiteError;
+use crate::hash::fnv1a;
 
 /// The name of a lock: 1 to 256 bytes, no control characters.
 ///
@@ -77,12 +78,6 @@ impl From<Name> for String {
     fn from(name: Name) -> String {
         (*name.text).to_owned()
     }
-}
-
-/// FNV-1a-64. Sites compare what they derive from it, so its values never change.
-pub fn fnv1a(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 impl PartialEq for Name {

@@ -19,9 +19,9 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::NoQuorum => f.write_str("the sites that vouch for it are no quorum any more"),
-            Why::Overdue => f.write_str("it stays for longer than it said"),
-            Why::DelegationExpired => f.write_str("the site that let it in vouches for it no more"),
+            Why::NoQuorum => f.write_str("the sites that support it are no longer a quorum"),
+            Why::Overdue => f.write_str("it has stayed for longer than it declared"),
+            Why::DelegationExpired => f.write_str("the delegation it depends on has expired"),
         }
     }
 }

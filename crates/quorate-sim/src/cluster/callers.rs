@@ -119,14 +119,18 @@ impl Run<'_> {
 
     fn draw_call(&mut self, caller: usize, process: usize) -> Call {
         let drawn = matches!(self.plan.load, Load::Drawn { .. });
-        let mut hold = self.chance.about(self.mood.hold);
+        let mut hold = self.chance.about(self.parameters.hold);
         if self.chance.percent(5) {
             hold += self.chance.below(4 * self.lease);
         }
         // The first lock is the busy one.
         let name = if self.chance.percent(40) { 0 } else { self.chance.place(self.names.len()) };
         Call {
-            spec: self.plan.wants.draw_spec(self.mood.taste, self.mood.hold, &mut self.chance),
+            spec: self.plan.claims.draw_spec(
+                self.parameters.claims,
+                self.parameters.hold,
+                &mut self.chance,
+            ),
             share: None,
             process,
             caller,
@@ -143,7 +147,7 @@ impl Run<'_> {
     }
 
     fn think(&mut self, caller: usize) {
-        let wait = self.chance.about(self.mood.think);
+        let wait = self.chance.about(self.parameters.think);
         self.plan_in(wait, Due::Claim(caller));
     }
 
@@ -332,7 +336,7 @@ impl Run<'_> {
     }
 
     /// A client process has crashed, and its callers with it.
-    pub(super) fn bury_callers(&mut self, process: usize) {
+    pub(super) fn end_callers(&mut self, process: usize) {
         for place in 0..self.calls.len() {
             let call = &mut self.calls[place];
             if call.process != process {

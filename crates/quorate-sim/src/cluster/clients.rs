@@ -153,7 +153,7 @@ impl Run<'_> {
     fn client_terms(&self) -> Terms {
         let lease = Lease::new(self.plan.lease).expect("the plan's lease is in range");
         let terms = Terms::new(ClusterId::default(), lease, Drift::default());
-        let terms = terms.with_window(self.mood.window);
+        let terms = terms.with_window(self.parameters.window);
         self.plan.undone.map_or(terms, |rule| terms.without(rule))
     }
 
@@ -249,7 +249,7 @@ impl Run<'_> {
         if client.planned != Some(deadline) {
             client.planned = Some(deadline);
             let at = client.clock.when(deadline);
-            let late = self.chance.below(self.mood.lateness);
+            let late = self.chance.below(self.parameters.lateness);
             self.plan_at(at.saturating_add(late), Due::WakeClient(process));
         }
     }
@@ -290,7 +290,7 @@ impl Run<'_> {
         client.paused = false;
         client.inbox.clear();
         client.deferred.clear();
-        self.bury_callers(process);
+        self.end_callers(process);
     }
 
     /// The embedded client of a site, if there is one.

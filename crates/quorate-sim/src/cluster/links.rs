@@ -10,7 +10,7 @@ use super::run::{Due, MS, Run};
 
 impl Run<'_> {
     pub(super) fn packet_delay(&mut self) -> u64 {
-        let delay = self.chance.about(self.mood.delay);
+        let delay = self.chance.about(self.parameters.delay);
         if self.slow_packets > 0 { 20 * delay } else { delay }
     }
 

@@ -11,6 +11,7 @@
 mod beliefs;
 mod callers;
 mod chance;
+mod claim_kind;
 mod client_faults;
 mod clients;
 mod clock;
@@ -24,7 +25,6 @@ mod run;
 mod site_faults;
 mod storage;
 mod tally;
-mod wants;
 mod wire;
 
 use std::sync::Arc;
@@ -37,11 +37,11 @@ use quorate_site::kinds::Settings;
 use self::run::Run;
 use crate::Breach;
 
+pub use self::claim_kind::ClaimKind;
 pub use self::event::{AnyPacket, Chronicle, ClientName, Endpoint, Event, Observer};
 pub use self::faults::{Cut, Fault, Faults};
 pub use self::property::PROPERTIES;
 pub use self::tally::Tally;
-pub use self::wants::Wants;
 
 /// The parameters of a run; the seed draws the rest.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub struct Plan {
     /// The callers.
     pub load: Load,
     /// The kind of lock.
-    pub wants: Wants,
+    pub claims: ClaimKind,
     /// Whether every fourth caller claims with `no_wait`.
     pub no_wait: bool,
     /// The faults that the seed may draw.
@@ -111,7 +111,7 @@ impl Plan {
             skew: 4_500,
             lasts: Duration::from_secs(30),
             load: Load::Drawn { callers: 2, names: 3 },
-            wants: Wants::Mutex,
+            claims: ClaimKind::Mutex,
             no_wait: false,
             faults: Faults::All,
             listed: Vec::new(),

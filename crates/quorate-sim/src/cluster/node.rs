@@ -90,16 +90,16 @@ impl Node {
 impl Run<'_> {
     /// Starts an incarnation of a site with the contents of its disk.
     pub(super) fn start(&mut self, place: usize) {
-        let lease = *self.chance.pick(&self.mood.leases);
+        let lease = *self.chance.pick(&self.parameters.leases);
         let node = &mut self.nodes[place];
         let mut config = Config::new(node.id, Arc::clone(&self.plan.quorums));
         config.terms.lease = Lease::new(lease).expect("the plan's lease is in range");
-        config.terms = config.terms.with_window(self.mood.window);
+        config.terms = config.terms.with_window(self.parameters.window);
         if let Some(rule) = self.plan.undone {
             config.terms = config.terms.without(rule);
         }
-        config.fence_block = self.mood.fence_block;
-        config.local_turns = self.mood.local_turns;
+        config.fence_block = self.parameters.fence_block;
+        config.local_turns = self.parameters.local_turns;
         config.settings = self.plan.settings;
         let now = node.clock.read(self.now);
         let past = node.read_disk(self.plan.forgets);
@@ -187,7 +187,7 @@ impl Run<'_> {
         if node.planned != Some(deadline) {
             node.planned = Some(deadline);
             let (at, life) = (node.clock.when(deadline), node.life);
-            let late = self.chance.below(self.mood.lateness);
+            let late = self.chance.below(self.parameters.lateness);
             self.plan_at(at.saturating_add(late), Due::Wake(place, life));
         }
     }
@@ -257,7 +257,7 @@ impl Run<'_> {
     }
 
     fn plan_write(&mut self, place: usize) {
-        let mut time = self.chance.about(self.mood.write);
+        let mut time = self.chance.about(self.parameters.write);
         if self.nodes[place].slow_disk {
             time += self.chance.below(2 * self.lease);
         }

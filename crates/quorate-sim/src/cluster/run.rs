@@ -10,6 +10,7 @@ use quorate_session::{CallId, Name, RequestView, ResourceView};
 use quorate_site::client_gateway::SiteWithClients;
 
 use super::callers::{Call, Queue};
+use super::claim_kind::ClaimParameters;
 use super::clients::{self, Client, ClientSlot, Placement};
 use super::event::{Event, Observer};
 use super::faults::{self, Fault, Faults, Scope};
@@ -17,7 +18,6 @@ use super::node::Node;
 use super::property::{Left, Monitor};
 use super::storage::Storage;
 use super::tally::Tally;
-use super::wants::Taste;
 use super::wire::Wire;
 use super::{Load, Outcome, Plan};
 use crate::chance::Chance;
@@ -78,7 +78,7 @@ pub(super) enum Due {
 
 /// The values that a seed draws once for a whole run.
 #[derive(Clone, Debug)]
-pub(super) struct Mood {
+pub(super) struct RunParameters {
     /// The typical delays of packets and of writes to disk.
     pub(super) delay: u64,
     pub(super) write: u64,
@@ -92,7 +92,7 @@ pub(super) struct Mood {
     /// How many unacknowledged messages a client and its site may send.
     pub(super) window: usize,
     /// What the locks are like.
-    pub(super) taste: Taste,
+    pub(super) claims: ClaimParameters,
     /// The leases that incarnations of sites grant, one of these each.
     pub(super) leases: Vec<Duration>,
 }
@@ -102,7 +102,7 @@ pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) watch: &'a mut dyn Observer,
     pub(super) chance: Chance,
-    pub(super) mood: Mood,
+    pub(super) parameters: RunParameters,
     pub(super) now: u64,
     /// The length of a lease.
     pub(super) lease: u64,
@@ -141,7 +141,7 @@ impl<'a> Run<'a> {
         let n = plan.quorums.n();
         let lease = nanos(plan.lease);
         let lasts = nanos(plan.lasts);
-        let mood = draw_mood(plan, &mut chance);
+        let parameters = draw_parameters(plan, &mut chance);
         let (slots, slot_of) = clients::draw_placements(plan, &mut chance);
         let remote = |slot: &&ClientSlot| matches!(slot.placement, Placement::Remote(_));
         let clients = slots.iter().filter(remote).count();
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
             plan,
             watch,
             chance,
-            mood,
+            parameters,
             now: 0,
             lease,
             agenda: BinaryHeap::new(),
@@ -199,7 +199,7 @@ impl<'a> Run<'a> {
             self.plan_at(self.faults[place].0, Due::Fault(place));
         }
         for caller in 0..self.slot_of.len() {
-            let wait = self.chance.about(self.mood.think);
+            let wait = self.chance.about(self.parameters.think);
             self.plan_in(wait, Due::Claim(caller));
         }
         if matches!(self.plan.load, Load::Drawn { .. }) {
@@ -345,14 +345,14 @@ pub(super) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).expect("runs are short")
 }
 
-fn draw_mood(plan: &Plan, chance: &mut Chance) -> Mood {
+fn draw_parameters(plan: &Plan, chance: &mut Chance) -> RunParameters {
     let calm = plan.faults == Faults::None;
     let lease = nanos(plan.lease);
     let mut leases = vec![plan.lease];
     if !calm && chance.percent(20) {
         leases.extend([plan.lease / 2, plan.lease * 2]);
     }
-    Mood {
+    RunParameters {
         delay: chance.one_of(&[MS / 5, 2 * MS, 2 * MS, 20 * MS]),
         write: chance.one_of(&[MS / 5, 3 * MS, 15 * MS]),
         lateness: chance.one_of(&[1, MS, MS, 20 * MS]),
@@ -361,7 +361,7 @@ fn draw_mood(plan: &Plan, chance: &mut Chance) -> Mood {
         fence_block: chance.one_of(&[4, 64, 1 << 20]),
         local_turns: chance.one_of(&[1, 2, 8]),
         window: if calm { Terms::WINDOW } else { chance.one_of(&[Terms::WINDOW, 20, 3]) },
-        taste: plan.wants.draw_taste(chance),
+        claims: plan.claims.draw_parameters(chance),
         leases,
     }
 }

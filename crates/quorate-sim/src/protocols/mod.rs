@@ -16,7 +16,7 @@ use quorate_protocol::role::RoleLock;
 use quorate_protocol::token::TokenLock;
 use quorate_site::kinds::{AnyMutation, Settings};
 
-use crate::cluster::Wants;
+use crate::cluster::ClaimKind;
 use crate::{AnyProtocol, Setting, SimProtocol};
 
 pub use self::mutant::SimMutant;
@@ -48,31 +48,31 @@ pub fn find(name: &str, settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, St
 /// # Errors
 ///
 /// As in [`find`].
-pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(Wants, Settings), String> {
+pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(ClaimKind, Settings), String> {
     match name {
         Mutex::NAME => {
             let (mutex, undone) = mutex::options(settings)?;
             let mutation = undone.map(AnyMutation::Mutex);
-            Ok((Wants::Mutex, Settings { mutex, mutation, ..Settings::default() }))
+            Ok((ClaimKind::Mutex, Settings { mutex, mutation, ..Settings::default() }))
         }
         Pool::NAME => {
             let (pool, undone) = pool::options(settings)?;
             let mutation = undone.map(AnyMutation::Pool);
-            Ok((Wants::Pool, Settings { pool, mutation, ..Settings::default() }))
+            Ok((ClaimKind::Pool, Settings { pool, mutation, ..Settings::default() }))
         }
         GroupLock::NAME => {
             let (group, undone) = group::options(settings)?;
             let mutation = undone.map(AnyMutation::Group);
-            Ok((Wants::Group, Settings { group, mutation, ..Settings::default() }))
+            Ok((ClaimKind::Group, Settings { group, mutation, ..Settings::default() }))
         }
         RoleLock::NAME => {
             let (role, undone) = role::options(settings)?;
             let mutation = undone.map(AnyMutation::Role);
-            Ok((Wants::Role, Settings { role, mutation, ..Settings::default() }))
+            Ok((ClaimKind::Role, Settings { role, mutation, ..Settings::default() }))
         }
         TokenLock::NAME => {
             let mutation = token::undone_in_sites(settings)?.map(AnyMutation::Token);
-            Ok((Wants::Token, Settings { mutation, ..Settings::default() }))
+            Ok((ClaimKind::Token, Settings { mutation, ..Settings::default() }))
         }
         _ => Err(unknown_protocol(name)),
     }

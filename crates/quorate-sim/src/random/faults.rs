@@ -75,7 +75,7 @@ impl Run<'_> {
     pub(super) fn plan_faults(&mut self) {
         let (lose, silent, crash, cut) = match self.plan.faults {
             Some(Faults { lose, silent, crash, .. }) => (lose, silent, crash, 0),
-            None => (0, 0, self.plan.slips.crash, self.plan.slips.cut),
+            None => (0, 0, self.plan.sessionless.crash, self.plan.sessionless.cut),
         };
         let claims: u64 = self.plan.requests.iter().map(|&requests| u64::from(requests)).sum();
         let each = self.plan.inside.most() / 2 + T;

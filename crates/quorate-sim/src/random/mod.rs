@@ -295,7 +295,7 @@ impl<'a> Run<'a> {
 
     /// Whether a message that would arrive now does not.
     fn is_lost(&mut self, from: SiteId, to: SiteId) -> bool {
-        let percent = u64::from(self.plan.slips.loss_percent);
+        let percent = u64::from(self.plan.sessionless.loss_percent);
         self.fault_plan.parts(from, to) || (percent > 0 && self.chance.below(100) < percent)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Delay, Span, T, Tally, run};
-use crate::{AnySetup, Claims, Faults, Order, SimProtocol, Slips, Unwatched, setup};
+use crate::{AnySetup, Claims, Faults, Order, SessionlessFaults, SimProtocol, Unwatched, setup};
 
 /// Everything about a run that the seed does not decide.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Plan {
     /// The faults; `None` is the papers' world, which has none.
     pub faults: Option<Faults>,
     /// The faults of a world without sessions.
-    pub slips: Slips,
+    pub sessionless: SessionlessFaults,
 }
 
 impl Plan {
@@ -65,7 +65,7 @@ impl Plan {
             skew: false,
             order: Order::Fifo,
             faults: None,
-            slips: Slips::default(),
+            sessionless: SessionlessFaults::default(),
         }
     }
 

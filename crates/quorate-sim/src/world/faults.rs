@@ -49,7 +49,7 @@ impl Faults {
 
 /// How many faults one history may have where there are no sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slips {
+pub struct SessionlessFaults {
     /// How many messages may be lost, in a search.
     pub drop: u32,
     /// How many timers may run out before their time, in a search.

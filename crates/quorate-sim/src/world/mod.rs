@@ -30,7 +30,7 @@ use crate::property::{Monitor, WorldCounts};
 use crate::{Breach, SimProtocol};
 
 pub use self::erased::{AnyWorld, Channel, TimerView};
-pub use self::faults::{Fault, Faults, Slips};
+pub use self::faults::{Fault, Faults, SessionlessFaults};
 
 /// A protocol at every site of a cluster, and the channels between them.
 ///

@@ -6,7 +6,7 @@ use quorate_protocol::role::Overrun;
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_sim::Unwatched;
 use quorate_sim::cluster::{
-    Chronicle, Event, Fault, Faults, Load, Observer, Outcome, Plan, Tally, Wants, run,
+    Chronicle, ClaimKind, Event, Fault, Faults, Load, Observer, Outcome, Plan, Tally, run,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -171,7 +171,7 @@ fn callers_that_wait_for_nobody_leave_nothing_behind() {
 fn pools_are_never_overdrawn_whatever_happens() {
     for (sites, seeds) in [(1, 0..10), (3, 0..60), (5, 0..60), (7, 0..20)] {
         let quorums = build(Kind::Majority, sites).unwrap();
-        let plan = Plan { wants: Wants::Pool, ..Plan::new(quorums) };
+        let plan = Plan { claims: ClaimKind::Pool, ..Plan::new(quorums) };
         for seed in seeds {
             let outcome = run(&plan, seed, &mut Unwatched);
             assert_eq!(outcome.breach, None, "{sites} sites, seed {seed}");
@@ -183,7 +183,7 @@ fn pools_are_never_overdrawn_whatever_happens() {
 /// They learn that the pool is busy by an arbiter's *wait*, or when asked to give units back.
 #[test]
 fn callers_of_a_pool_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { no_wait: true, wants: Wants::Pool, ..plan(Kind::Majority, 5) };
+    let plan = Plan { no_wait: true, claims: ClaimKind::Pool, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
@@ -193,7 +193,7 @@ fn callers_of_a_pool_that_wait_for_nobody_leave_nothing_behind() {
 fn groups_are_never_mixed_whatever_happens() {
     for (sites, seeds) in [(1, 0..10), (3, 0..60), (5, 0..60), (7, 0..20)] {
         let quorums = build(Kind::Majority, sites).unwrap();
-        let plan = Plan { wants: Wants::Group, ..Plan::new(quorums) };
+        let plan = Plan { claims: ClaimKind::Group, ..Plan::new(quorums) };
         for seed in seeds {
             let outcome = run(&plan, seed, &mut Unwatched);
             assert_eq!(outcome.breach, None, "{sites} sites, seed {seed}");
@@ -209,7 +209,7 @@ fn roles_are_never_mixed_whatever_happens() {
     for overrun in [Overrun::Tolerate, Overrun::Revoke] {
         for (sites, seeds) in [(1, 0..10), (3, 0..60), (5, 0..60), (7, 0..20)] {
             let quorums = build(Kind::Majority, sites).unwrap();
-            let mut plan = Plan { wants: Wants::Role, ..Plan::new(quorums) };
+            let mut plan = Plan { claims: ClaimKind::Role, ..Plan::new(quorums) };
             plan.settings.role.overrun = overrun;
             for seed in seeds {
                 let outcome = run(&plan, seed, &mut Unwatched);
@@ -223,8 +223,8 @@ fn roles_are_never_mixed_whatever_happens() {
 #[test]
 fn nobody_loses_a_role_while_nothing_goes_wrong() {
     for sites in [3, 5, 9] {
-        let wants = Wants::Role;
-        let plan = Plan { faults: Faults::None, wants, ..plan(Kind::Majority, sites) };
+        let claims = ClaimKind::Role;
+        let plan = Plan { faults: Faults::None, claims, ..plan(Kind::Majority, sites) };
         let sum = assert_clean(&plan, 0..20);
         assert_eq!(sum.lost, 0, "{sites} sites");
         assert!(sum.grants > 1_000, "{sum:?}");
@@ -233,7 +233,7 @@ fn nobody_loses_a_role_while_nothing_goes_wrong() {
 
 #[test]
 fn callers_of_a_role_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { no_wait: true, wants: Wants::Role, ..plan(Kind::Majority, 5) };
+    let plan = Plan { no_wait: true, claims: ClaimKind::Role, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
@@ -242,8 +242,8 @@ fn callers_of_a_role_that_wait_for_nobody_leave_nothing_behind() {
 #[test]
 fn nobody_loses_a_group_while_nothing_goes_wrong() {
     for sites in [3, 5, 9] {
-        let wants = Wants::Group;
-        let plan = Plan { faults: Faults::None, wants, ..plan(Kind::Majority, sites) };
+        let claims = ClaimKind::Group;
+        let plan = Plan { faults: Faults::None, claims, ..plan(Kind::Majority, sites) };
         let sum = assert_clean(&plan, 0..20);
         assert_eq!(sum.lost, 0, "{sites} sites");
         assert!(sum.grants > 1_000, "{sum:?}");
@@ -252,7 +252,7 @@ fn nobody_loses_a_group_while_nothing_goes_wrong() {
 
 #[test]
 fn callers_of_a_group_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { no_wait: true, wants: Wants::Group, ..plan(Kind::Majority, 5) };
+    let plan = Plan { no_wait: true, claims: ClaimKind::Group, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
@@ -261,7 +261,7 @@ fn callers_of_a_group_that_wait_for_nobody_leave_nothing_behind() {
 #[test]
 fn groups_by_token_are_never_mixed_whatever_happens() {
     for (sites, seeds) in [(1, 0..10), (2, 0..20), (3, 0..100), (5, 0..100), (7, 0..20)] {
-        let plan = Plan { wants: Wants::Token, ..plan(Kind::Majority, sites) };
+        let plan = Plan { claims: ClaimKind::Token, ..plan(Kind::Majority, sites) };
         let sum = assert_clean(&plan, seeds);
         assert!(sum.grants > 500 && sum.regenerated > 20, "{sites} sites: {sum:?}");
     }
@@ -271,7 +271,7 @@ fn groups_by_token_are_never_mixed_whatever_happens() {
 #[test]
 fn tokens_are_promised_by_any_quorums() {
     for (kind, n) in [(Kind::Grid, 9), (Kind::Plane, 7), (Kind::Tree, 7)] {
-        let sum = assert_clean(&Plan { wants: Wants::Token, ..plan(kind, n) }, 0..20);
+        let sum = assert_clean(&Plan { claims: ClaimKind::Token, ..plan(kind, n) }, 0..20);
         assert!(sum.regenerated > 20, "{kind:?}: {sum:?}");
     }
 }
@@ -279,8 +279,8 @@ fn tokens_are_promised_by_any_quorums() {
 #[test]
 fn nobody_loses_a_group_by_token_while_nothing_goes_wrong() {
     for sites in [3, 5, 9] {
-        let wants = Wants::Token;
-        let plan = Plan { faults: Faults::None, wants, ..plan(Kind::Majority, sites) };
+        let claims = ClaimKind::Token;
+        let plan = Plan { faults: Faults::None, claims, ..plan(Kind::Majority, sites) };
         let sum = assert_clean(&plan, 0..20);
         assert_eq!(sum.lost, 0, "{sites} sites");
         assert!(sum.grants > 1_000, "{sum:?}");
@@ -289,7 +289,7 @@ fn nobody_loses_a_group_by_token_while_nothing_goes_wrong() {
 
 #[test]
 fn callers_of_a_group_by_token_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { no_wait: true, wants: Wants::Token, ..plan(Kind::Majority, 5) };
+    let plan = Plan { no_wait: true, claims: ClaimKind::Token, ..plan(Kind::Majority, 5) };
     let sum = assert_clean(&plan, 0..60);
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
@@ -298,11 +298,11 @@ fn callers_of_a_group_by_token_that_wait_for_nobody_leave_nothing_behind() {
 /// promised in between was taken back.
 #[test]
 fn what_seeds_have_found_of_tokens_stays_mended() {
-    let plan = Plan { wants: Wants::Token, ..plan(Kind::Majority, 7) };
+    let plan = Plan { claims: ClaimKind::Token, ..plan(Kind::Majority, 7) };
     assert_clean(&plan, [885, 1550]);
     // A follower got an end after that of its session at its captain, and stopped before.
     let three = build(Kind::Majority, 3).unwrap();
-    assert_clean(&Plan { wants: Wants::Token, ..Plan::new(three) }, [14, 30_844]);
+    assert_clean(&Plan { claims: ClaimKind::Token, ..Plan::new(three) }, [14, 30_844]);
 }
 
 /// Remote clients outlive the only site. When it restarts it must wait for their callers, though it

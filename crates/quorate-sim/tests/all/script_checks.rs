@@ -60,11 +60,27 @@ fn every_lock_shows_its_holder_its_queue_and_its_status() {
     let shown = [
         "expect 2 shows group a",
         "expect 2 shows pivot 1.1",
+        "expect 2 shows holder 1.1 2.2",
+        "expect 2 shows queue none",
         "expect 2 shows status 1 inside",
         "expect 3 shows group none",
+        "expect 3 shows missing 1",
         "expect 3 shows status 1 waiting",
     ];
     holds(group, &shown);
+
+    let role = "\
+        protocol role\nsites 3\nhost a = 2\nhost b = 3\n1 acquires role exclusive a for 4ms\n\
+        settle\n3 acquires role exclusive b for 4ms\nsettle\n";
+    let shown = [
+        "expect 2 shows holder 2.2",
+        "expect 3 shows queue 4.3",
+        "expect 2 shows stages a 2.2 inside",
+        "expect 3 shows stages b 4.3 waiting",
+        "expect 1 shows status 1 inside",
+        "expect 3 shows status 1 waiting",
+    ];
+    holds(role, &shown);
 
     let token = "\
         protocol token\nsites 3\n1 acquires group a\nsettle\n2 acquires group b\nsettle\n";
@@ -72,6 +88,9 @@ fn every_lock_shows_its_holder_its_queue_and_its_status() {
         "expect 1 shows state EC",
         "expect 1 shows token 0.2",
         "expect 1 shows holder 1.1",
+        "expect 1 shows queue b: 2",
+        "expect 2 shows queue none",
+        "expect 2 shows requests 1 3",
         "expect 2 shows token none",
         "expect 2 shows status waiting",
     ];

@@ -7,7 +7,7 @@
 
 use quorate_quorum::{Kind, build};
 use quorate_session::session::Rule;
-use quorate_sim::cluster::{Forgets, Load, Outcome, Plan, Wants, run};
+use quorate_sim::cluster::{ClaimKind, Forgets, Load, Outcome, Plan, run};
 use quorate_sim::{Setting, Unwatched, site_settings};
 
 /// What is taken away.
@@ -164,22 +164,22 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
         }
         Taken::PoolRepair(undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
-            (plan.wants, plan.settings) = site_settings("pool", &[setting]).unwrap();
+            (plan.claims, plan.settings) = site_settings("pool", &[setting]).unwrap();
         }
         Taken::GroupRepair(undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
-            (plan.wants, plan.settings) = site_settings("group", &[setting]).unwrap();
+            (plan.claims, plan.settings) = site_settings("group", &[setting]).unwrap();
         }
         Taken::RoleRepair(undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
-            (plan.wants, plan.settings) = site_settings("role", &[setting]).unwrap();
+            (plan.claims, plan.settings) = site_settings("role", &[setting]).unwrap();
         }
         Taken::TokenRepair(undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
-            (plan.wants, plan.settings) = site_settings("token", &[setting]).unwrap();
+            (plan.claims, plan.settings) = site_settings("token", &[setting]).unwrap();
         }
-        Taken::TokenRule(rule) => (plan.wants, plan.undone) = (Wants::Token, Some(rule)),
-        Taken::DelegationRule(rule) => (plan.wants, plan.undone) = (Wants::Group, Some(rule)),
+        Taken::TokenRule(rule) => (plan.claims, plan.undone) = (ClaimKind::Token, Some(rule)),
+        Taken::DelegationRule(rule) => (plan.claims, plan.undone) = (ClaimKind::Group, Some(rule)),
         Taken::Clocks => plan.skew = 50_000,
         Taken::ClocksOverlooked => (plan.skew, plan.tolerates) = (50_000, Some("exclusion")),
     }

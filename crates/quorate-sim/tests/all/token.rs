@@ -8,7 +8,8 @@ use quorate_protocol::{ClaimId, SiteId, Tick};
 use quorate_quorum::{Kind, build};
 use quorate_sim::random::{Delay, Outcome, Plan, Span, T, TimedObserver, run};
 use quorate_sim::{
-    AnyWorld, Caller, Claim, Claims, Event, Fault, Lane, Observer, Order, SimProtocol, Slips, setup,
+    AnyWorld, Caller, Claim, Claims, Event, Fault, Lane, Observer, Order, SessionlessFaults,
+    SimProtocol, setup,
 };
 
 const GROUPS: u64 = 3;
@@ -255,10 +256,15 @@ fn everybody_is_served_under_all_faults() {
     for (n, loss_percent) in [(3, 20), (5, 10), (9, 1)] {
         for lease in [None, Some(std::time::Duration::from_millis(60))] {
             let options = Options { lease, ..Options::default() };
-            let slips = Slips { crash: 2, cut: 2, loss_percent, ..Slips::default() };
+            let sessionless = SessionlessFaults {
+                crash: 2,
+                cut: 2,
+                loss_percent,
+                ..SessionlessFaults::default()
+            };
             let claims = Claims::parse::<TokenLock>("a; a b; b; b c").unwrap();
             let plan = Plan {
-                slips,
+                sessionless,
                 claims,
                 gives_up: 3,
                 requests: vec![3; n],

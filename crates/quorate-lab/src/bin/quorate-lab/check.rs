@@ -82,7 +82,7 @@ impl Check {
             requests: cluster.requests.clone(),
             gives_up: cluster.gives_up(),
             faults: site.then(|| self.faults.faults()),
-            slips: self.faults.slips(facts, site)?,
+            sessionless: self.faults.sessionless(facts, site)?,
             order: self.faults.order(facts, &self.order, site)?,
             mortal: self.mortal(cluster.requests.len())?,
         };

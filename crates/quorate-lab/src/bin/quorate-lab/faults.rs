@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::Args;
-use quorate_sim::{Contract, Facts, Faults, Order, Slips};
+use quorate_sim::{Contract, Facts, Faults, Order, SessionlessFaults};
 use serde_json::{Value, json};
 
 /// The flags for faults of sessions and sites.
@@ -45,7 +45,7 @@ impl Budget {
     }
 
     /// Whether there are faults that sessions hide from protocols.
-    fn slips(self) -> bool {
+    fn sessionless(self) -> bool {
         (self.drop, self.early, self.cut) != (0, 0, 0)
     }
 }
@@ -99,17 +99,21 @@ impl FaultArgs {
     }
 
     /// The faults of channels for this protocol; none with `sessions`.
-    pub(crate) fn slips(&self, facts: Facts, sessions: bool) -> Result<Slips, String> {
+    pub(crate) fn sessionless(
+        &self,
+        facts: Facts,
+        sessions: bool,
+    ) -> Result<SessionlessFaults, String> {
         let Budget { crash, drop, early, cut, .. } = self.budget.unwrap_or_default();
-        let slips = Slips { drop, early, crash, loss_percent: self.loss, cut };
-        let crashes = Slips { crash, ..Slips::default() };
+        let sessionless = SessionlessFaults { drop, early, crash, loss_percent: self.loss, cut };
+        let crashes = SessionlessFaults { crash, ..SessionlessFaults::default() };
         match (sessions, facts.lossy) {
-            (true, _) if slips == crashes => Ok(Slips::default()),
+            (true, _) if sessionless == crashes => Ok(SessionlessFaults::default()),
             (true, _) => Err("drop, early, cut and --loss: sessions lose nothing and tell of \
                               their end; expected lose, silent or crash"
                 .to_owned()),
-            (false, true) => Ok(slips),
-            (false, false) if slips == Slips::default() => Ok(slips),
+            (false, true) => Ok(sessionless),
+            (false, false) if sessionless == SessionlessFaults::default() => Ok(sessionless),
             (false, false) => Err(format!(
                 "drop, early, cut, crash and --loss: a {} needs sessions; expected lose or silent",
                 facts.name
@@ -135,7 +139,7 @@ impl FaultArgs {
     /// The first of these flags that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [
-            ("--budget", self.budget.is_some_and(|b| b.fault_plan() || b.slips())),
+            ("--budget", self.budget.is_some_and(|b| b.fault_plan() || b.sessionless())),
             ("--loss", self.loss > 0),
             ("--no-reopen", self.no_reopen),
             ("--no-restart", self.no_restart),

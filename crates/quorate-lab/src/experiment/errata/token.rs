@@ -1,6 +1,6 @@
 //! Swaroop & Singh 2008, the appendix.
 
-use quorate_check::{Slips, Space};
+use quorate_check::{SessionlessFaults, Space};
 use quorate_protocol::token::Options;
 use quorate_protocol::token::mutations::{Mutant, Mutation};
 
@@ -8,8 +8,9 @@ use super::{Case, calm, kind};
 
 pub(super) fn cases() -> Vec<Case> {
     let three = kind("majority", 3);
-    let nothing = Slips::default();
-    let (early, crash) = (Slips { early: 1, ..nothing }, Slips { crash: 1, ..nothing });
+    let nothing = SessionlessFaults::default();
+    let (early, crash) =
+        (SessionlessFaults { early: 1, ..nothing }, SessionlessFaults { crash: 1, ..nothing });
     let table: [(_, _, _, _, &[u32], _, _); 5] = [
         (
             "E1",
@@ -57,9 +58,9 @@ pub(super) fn cases() -> Vec<Case> {
             crash,
         ),
     ];
-    let case = |(name, undone, printed, command, requests, claims, slips)| {
+    let case = |(name, undone, printed, command, requests, claims, sessionless)| {
         let space = calm::<Mutant>(&three, (Options::default(), undone), requests, claims);
-        Case { name, printed, command, space: Space { slips, ..space }, long: false }
+        Case { name, printed, command, space: Space { sessionless, ..space }, long: false }
     };
     table.map(case).into()
 }

@@ -35,7 +35,7 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     let mut plots = plots(settings);
     for of in GROUPS.into_iter().filter(|of| !settings.quick || QUICK.contains(of)) {
         let found = Found::of(settings, of);
-        found.tell(settings, of, sink);
+        found.report(settings, of, sink);
         found.draw(of, &mut plots);
     }
     needless::run(settings, sink);
@@ -105,7 +105,7 @@ impl Found {
         }
     }
 
-    fn tell(&self, settings: Settings, (groups, some): (usize, usize), sink: Sink<'_>) {
+    fn report(&self, settings: Settings, (groups, some): (usize, usize), sink: Sink<'_>) {
         let older = self.joung;
         let mut row = |name: &str, what: &str, claim: Claimed, measured: (f64, &'static str)| {
             let name = format!("{name}, {some} of {groups} groups: {what}");

@@ -55,7 +55,7 @@ impl ConcurrencyMeter {
         self.since = Tick::ZERO;
     }
 
-    fn go_on(&mut self, now: Tick) {
+    fn advance_to(&mut self, now: Tick) {
         let ticks = now.0.saturating_sub(self.since.0);
         self.busy += if self.inside > 0 { ticks } else { 0 };
         self.filled += self.inside * ticks;
@@ -63,7 +63,7 @@ impl ConcurrencyMeter {
     }
 
     fn enter(&mut self, now: Tick, who: (SiteId, ClaimId)) {
-        self.go_on(now);
+        self.advance_to(now);
         self.entries += 1;
         self.joined += u64::from(self.inside > 0);
         self.inside += 1;
@@ -80,7 +80,7 @@ impl TimedObserver for ConcurrencyMeter {
             }
             Event::Enters(Caller { site, claim, .. }, _) => self.enter(now, (site, claim)),
             Event::Releases(..) => {
-                self.go_on(now);
+                self.advance_to(now);
                 self.inside -= 1;
             }
             _ => {}

@@ -18,20 +18,20 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
     for n in [3, 4, 6] {
         for tenths in STAYS {
             let stay = tenths * WAY / 10;
-            let mut crowd = ConcurrencyMeter::default();
+            let mut meter = ConcurrencyMeter::default();
             for think in [1, 4, 20] {
                 let plan = token(n, Span::UpTo(think * (WAY + stay)));
                 let plan = Plan { inside: Span::UpTo(stay), ..plan };
                 for seed in seeds(settings.seed, runs) {
-                    served(&plan, seed, &mut crowd);
+                    served(&plan, seed, &mut meter);
                 }
             }
-            rows(n, (tenths, stay), runs, &crowd, sink);
+            rows(n, (tenths, stay), runs, &meter, sink);
         }
     }
 }
 
-fn rows(n: usize, (tenths, stay): (u64, u64), runs: u64, crowd: &ConcurrencyMeter, sink: Sink<'_>) {
+fn rows(n: usize, (tenths, stay): (u64, u64), runs: u64, meter: &ConcurrencyMeter, sink: Sink<'_>) {
     let sites = n as u64;
     let printed = (sites + 1) * WAY + (sites - 1) * stay;
     let ours = 2 * WAY + (n.min(GROUPS) as u64 + 1) * (3 * WAY + 2 * stay);
@@ -45,13 +45,13 @@ fn rows(n: usize, (tenths, stay): (u64, u64), runs: u64, crowd: &ConcurrencyMete
         sink(claim.beside(format!("{of}: {what}"), condition.clone(), measured, note));
     };
     let late = |limit: u64| {
-        let late = crowd.waits.iter().filter(|&&wait| wait > limit).count() as u64;
-        100.0 * share(late, crowd.waits.len() as u64)
+        let late = meter.waits.iter().filter(|&&wait| wait > limit).count() as u64;
+        100.0 * share(late, meter.waits.len() as u64)
     };
     let never = || Claimed::at_most("", 0.0);
     let why = "a late follower makes an occupancy longer than t_c";
     row("waits beyond T_req as printed", never(), (late(printed), "%"), why);
-    let longest = crowd.longest_wait() as f64;
+    let longest = meter.longest_wait() as f64;
     let bound = Claimed::at_most("", 1.0);
     row("the longest wait", bound, (longest / printed as f64, "T_req"), why);
     row("waits beyond our T1", never(), (late(ours), "%"), "");

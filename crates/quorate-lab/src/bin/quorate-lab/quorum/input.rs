@@ -63,24 +63,30 @@ pub(super) fn thinned(numbers: &[usize], limit: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn said<T: std::fmt::Debug>(found: Result<T, Failure>) -> String {
+    fn message_of<T: std::fmt::Debug>(found: Result<T, Failure>) -> String {
         found.expect_err("refused").to_string()
     }
 
     #[test]
     fn ranges_include_both_ends() {
         assert_eq!(many_sites("9..11, 3,10").unwrap(), [3, 9, 10, 11]);
-        assert_eq!(said(many_sites("9..")), "--n 9..: expected both ends, such as 9..100");
-        assert_eq!(said(many_sites("9..3")), "--n 9..3: there is nothing between; perhaps 3..9");
-        assert_eq!(said(many_sites("x")), "`x` is not a number of sites; expected one such as 9");
-        assert_eq!(said(many_sites("0..3")), "a cluster needs at least 1 site");
+        assert_eq!(message_of(many_sites("9..")), "--n 9..: expected both ends, such as 9..100");
+        assert_eq!(
+            message_of(many_sites("9..3")),
+            "--n 9..3: there is nothing between; perhaps 3..9"
+        );
+        assert_eq!(
+            message_of(many_sites("x")),
+            "`x` is not a number of sites; expected one such as 9"
+        );
+        assert_eq!(message_of(many_sites("0..3")), "a cluster needs at least 1 site");
     }
 
     #[test]
     fn probabilities_lie_in_0_to_1() {
         assert_eq!(probabilities("0.1, 1").unwrap(), [0.1, 1.0]);
         for text in ["1.5", "-0.1", "NaN", "", "0.1,x"] {
-            assert!(said(probabilities(text)).contains("lies in 0 to 1"), "{text}");
+            assert!(message_of(probabilities(text)).contains("lies in 0 to 1"), "{text}");
         }
     }
 

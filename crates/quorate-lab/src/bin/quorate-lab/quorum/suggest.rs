@@ -26,8 +26,8 @@ pub(crate) struct Suggest {
     #[arg(long, value_name = "N")]
     n: String,
     /// What matters most
-    #[arg(long, value_enum, default_value_t = Want::Availability)]
-    want: Want,
+    #[arg(long, value_enum, default_value_t = Criterion::Availability)]
+    want: Criterion,
     /// The probability that a site is down
     #[arg(long, value_name = "P", default_value = "0.05")]
     p: String,
@@ -49,7 +49,7 @@ The delay of a quorum is that of its slowest site; the nearest quorum is meant."
 
 /// The goal that a system is chosen for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Want {
+enum Criterion {
     /// A quorum is left as often as possible
     Availability,
     /// The busiest site has the least possible load
@@ -76,7 +76,7 @@ impl Suggest {
         }
         let down = input::probability(&self.p)?;
         let delays = self.latency.as_ref().map(|file| delays(file, n)).transpose()?;
-        if self.want == Want::Delay && delays.is_none() {
+        if self.want == Criterion::Delay && delays.is_none() {
             return Err("--want delay: expected --latency FILE too, with a delay for each site"
                 .to_owned()
                 .into());
@@ -99,10 +99,10 @@ impl Suggest {
         let [fails, load, asked, delay] = candidate.measures();
         let last = f64::from(u8::from(candidate.is_fragile()));
         match self.want {
-            Want::Availability => [last, fails, load, asked, delay],
-            Want::Load => [last, load, fails, asked, delay],
-            Want::Messages => [last, asked, fails, load, delay],
-            Want::Delay => [last, delay, fails, load, asked],
+            Criterion::Availability => [last, fails, load, asked, delay],
+            Criterion::Load => [last, load, fails, asked, delay],
+            Criterion::Messages => [last, asked, fails, load, delay],
+            Criterion::Delay => [last, delay, fails, load, asked],
         }
     }
 
@@ -142,10 +142,10 @@ impl Suggest {
         }
         let n = ranked[0].system.n();
         let what = match self.want {
-            Want::Availability => "a quorum left as often as can be",
-            Want::Load => "little to do for the busiest site",
-            Want::Messages => "few sites to ask",
-            Want::Delay => "a near quorum",
+            Criterion::Availability => "a live quorum as often as possible",
+            Criterion::Load => "little to do for the busiest site",
+            Criterion::Messages => "few sites to ask",
+            Criterion::Delay => "a near quorum",
         };
         let title = format!("{n} sites, each down {} of the time: {what}", self.p);
         let mut lines = vec![paint.strong(&title), String::new()];
@@ -162,10 +162,10 @@ impl Suggest {
         let words = ["fails less often", "less load", "fewer sites to ask", "nearer"];
         let better = |at: &usize| mine[*at] < best[*at] * 0.99;
         let mut parts = match (place, self.want) {
-            (0, Want::Availability) => vec!["leaves a quorum most often"],
-            (0, Want::Load) => vec!["spreads the work best"],
-            (0, Want::Messages) => vec!["asks the fewest sites"],
-            (0, Want::Delay) => vec!["answers soonest"],
+            (0, Criterion::Availability) => vec!["leaves a quorum most often"],
+            (0, Criterion::Load) => vec!["spreads the work best"],
+            (0, Criterion::Messages) => vec!["asks the fewest sites"],
+            (0, Criterion::Delay) => vec!["answers soonest"],
             _ if ranked[place].is_fragile() => vec!["hardly better than one site alone"],
             _ => (0..words.len()).filter(better).map(|at| words[at]).collect(),
         };

@@ -129,7 +129,7 @@ impl Random {
             skew: self.skew,
             order: self.budget.order(facts, &self.order, sessions)?,
             faults: sessions.then(|| self.budget.faults()),
-            slips: self.budget.slips(facts, sessions)?,
+            sessionless: self.budget.sessionless(facts, sessions)?,
         };
         let simulation = Simulation { args: self, cluster: &cluster };
         with_quiet_panics(|| {

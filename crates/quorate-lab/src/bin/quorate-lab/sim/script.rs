@@ -62,7 +62,7 @@ impl Script {
         for file in &self.files {
             let result = match fs::read_to_string(file) {
                 Ok(text) if self.bless => Self::bless(file, &text, &mut changed)?,
-                Ok(text) => self.tell(file, &text, output.as_ref())?,
+                Ok(text) => self.run_story(file, &text, output.as_ref())?,
                 Err(error) => self.unreadable(file, &error)?,
             };
             worst = worst.max(result);
@@ -86,7 +86,7 @@ impl Script {
         Ok(Verdict::BadInput)
     }
 
-    fn tell(&self, file: &str, text: &str, output: Option<&OutputFile>) -> Answer {
+    fn run_story(&self, file: &str, text: &str, output: Option<&OutputFile>) -> Answer {
         let (mut shown, mut recorder) = (Vec::new(), None);
         let result = with_quiet_panics(|| {
             let story = Story::parse_with(find, text)?;

@@ -43,17 +43,17 @@ impl<'a> Whole<'a> {
     /// A flag that whole sites do not support, or a name that does not exist.
     pub(super) fn new(args: &'a Random) -> Result<Self, Failure> {
         let faults = args.faults.parse()?;
-        refuse_strangers(args)?;
+        refuse_drawn_flags(args)?;
         if BASELINES.contains(&args.protocol.as_str()) {
             let why = format!("--site: whole sites run no {}; leave --site out", args.protocol);
             return Err(why.into());
         }
-        let (wants, settings) = site_settings(&args.protocol, &args.cluster.options)?;
+        let (claims, settings) = site_settings(&args.protocol, &args.cluster.options)?;
         let mutex = Configured::<Mutex> { options: Options::default() };
         let (cluster, setup, _) = args.cluster.resolve(&mutex, 5, 0)?;
         let quorums: Option<&Arc<dyn QuorumSystem>> = setup.quorums().downcast_ref();
         let quorums = quorums.expect("a mutex decides by one system").clone();
-        let plan = Plan { faults, wants, settings, ..Plan::new(quorums) };
+        let plan = Plan { faults, claims, settings, ..Plan::new(quorums) };
         Ok(Self { args, cluster, plan })
     }
 
@@ -101,7 +101,7 @@ impl<'a> Whole<'a> {
 }
 
 /// Flags that do not apply: the seed decides these things.
-fn refuse_strangers(args: &Random) -> Result<(), Failure> {
+fn refuse_drawn_flags(args: &Random) -> Result<(), Failure> {
     let drawn = [
         ("--delay", args.delay != "exponential"),
         ("--skew", args.skew),

@@ -10,7 +10,7 @@ use crate::chance::Chance;
 
 /// The kind of all locks of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wants {
+pub enum ClaimKind {
     /// Mutexes.
     Mutex,
     /// Pools of a size that the seed draws; some callers ask which units they have.
@@ -25,38 +25,43 @@ pub enum Wants {
 
 /// What the seed draws once for all claims of a run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taste {
+pub(super) struct ClaimParameters {
     /// Whether group locks are read-write locks.
     read_write: bool,
     /// How many units each pool has.
     units: u32,
 }
 
-impl Wants {
-    pub(super) fn draw_taste(self, chance: &mut Chance) -> Taste {
-        Taste {
-            read_write: self == Wants::Group && chance.percent(40),
-            units: if self == Wants::Pool { chance.one_of(&[1, 2, 3, 4]) } else { 1 },
+impl ClaimKind {
+    pub(super) fn draw_parameters(self, chance: &mut Chance) -> ClaimParameters {
+        ClaimParameters {
+            read_write: self == ClaimKind::Group && chance.percent(40),
+            units: if self == ClaimKind::Pool { chance.one_of(&[1, 2, 3, 4]) } else { 1 },
         }
     }
 
     /// What one caller wants, that stays for about `hold` nanoseconds.
-    pub(super) fn draw_spec(self, taste: Taste, hold: u64, chance: &mut Chance) -> LockSpec {
+    pub(super) fn draw_spec(
+        self,
+        claims: ClaimParameters,
+        hold: u64,
+        chance: &mut Chance,
+    ) -> LockSpec {
         match self {
-            Wants::Mutex => LockSpec::Mutex,
-            Wants::Pool => {
-                let count = 1 + chance.below(taste.units.into());
+            ClaimKind::Mutex => LockSpec::Mutex,
+            ClaimKind::Pool => {
+                let count = 1 + chance.below(claims.units.into());
                 let count = u32::try_from(count).expect("a pool is small here");
-                let units = Units { count, of: taste.units };
+                let units = Units { count, of: claims.units };
                 LockSpec::Pool(PoolSpec { units, numbered: chance.percent(50) })
             }
-            Wants::Group if taste.read_write => {
+            ClaimKind::Group if claims.read_write => {
                 let reads = chance.percent(70);
                 LockSpec::Access(if reads { Access::Read } else { Access::Write })
             }
-            Wants::Group => LockSpec::Group(GroupSpec(draw_groups(chance))),
-            Wants::Token => LockSpec::Token(TokenSpec(draw_groups(chance))),
-            Wants::Role => {
+            ClaimKind::Group => LockSpec::Group(GroupSpec(draw_groups(chance))),
+            ClaimKind::Token => LockSpec::Token(TokenSpec(draw_groups(chance))),
+            ClaimKind::Role => {
                 let groups = draw_groups(chance);
                 let groups = groups.iter().map(|group| {
                     let exclusive = chance.percent(40);
