@@ -54,6 +54,8 @@ pub enum Rule {
     ChangesBeforeCommon,
     /// A client reports that a caller left even if it was not connected then.
     LeaveIsKept,
+    /// A site that is about to stop ends no grant before a deadline that it announced.
+    DrainKeepsDeadlines,
     /// A delegation counts from the renewal that it names, not from its receipt.
     DelegationCountsFromRenewal,
 }

@@ -14,7 +14,7 @@ pub enum Faults {
     None,
     /// Resets, partitions, slow packets; of clients, resets and cuts.
     Network,
-    /// Crashes, pauses, slow disks; of clients, crashes, pauses and stops.
+    /// Crashes, pauses, slow disks, orderly stops; of clients, crashes, pauses and stops.
     Crashes,
     /// All of them.
     #[default]
@@ -72,6 +72,16 @@ pub enum Fault {
     CrashHolder(u64),
     /// Writes to a site's disk take very long, for so long.
     SlowDisk(SiteId, u64),
+    /// A site is told to stop within the first time, stops when nobody needs it any more, and starts
+    /// again after the second.
+    Drain {
+        /// The site.
+        site: SiteId,
+        /// When it stops at the latest.
+        within: u64,
+        /// When it starts again.
+        lasts: u64,
+    },
     /// The connection of a remote client breaks: both ends are notified, each at its own time.
     /// Remote clients are numbered from 0.
     ClientReset(usize),
@@ -108,7 +118,7 @@ pub enum Cut {
 
 impl Fault {
     /// The kinds of faults, as they are counted.
-    pub const KINDS: [&'static str; 15] = [
+    pub const KINDS: [&'static str; 16] = [
         "reset",
         "partition",
         "one-way partition",
@@ -124,6 +134,7 @@ impl Fault {
         "client pause",
         "client crash",
         "client stop",
+        "drain",
     ];
 
     /// The index of its kind in [`Fault::KINDS`].
@@ -144,6 +155,7 @@ impl Fault {
             Fault::ClientPause(..) => 12,
             Fault::ClientCrash(..) => 13,
             Fault::ClientStop(..) => 14,
+            Fault::Drain { .. } => 15,
         }
     }
 }
@@ -169,6 +181,9 @@ impl fmt::Display for Fault {
             }
             Fault::SlowDisk(site, lasts) => {
                 write!(f, "the disk of {site} is slow for {} ms", ms(lasts))
+            }
+            Fault::Drain { site, within, lasts } => {
+                write!(f, "{site} stops within {} ms, for {} ms", ms(within), ms(lasts))
             }
             Fault::ClientReset(client) => write!(f, "the connection of c{} breaks", client + 1),
             Fault::ClientCut { client, cut, lasts } => {
@@ -210,8 +225,8 @@ pub(super) fn draw(faults: Faults, scope: Scope, chance: &mut Chance) -> Vec<(u6
     let (of_sites, of_clients): (&[usize], &[usize]) = match faults {
         Faults::None => return Vec::new(),
         Faults::Network => (&[0, 1, 2, 3], &[8, 9, 10, 11]),
-        Faults::Crashes => (&[4, 5, 6, 7], &[12, 13, 14]),
-        Faults::All => (&[0, 1, 2, 3, 4, 5, 6, 7], &[8, 9, 10, 11, 12, 13, 14]),
+        Faults::Crashes => (&[4, 5, 6, 7, 15], &[12, 13, 14]),
+        Faults::All => (&[0, 1, 2, 3, 4, 5, 6, 7, 15], &[8, 9, 10, 11, 12, 13, 14]),
     };
     let mut found = draw_kinds(of_sites, scope, chance);
     if scope.clients > 0 {
@@ -238,9 +253,9 @@ fn draw_kinds(allowed: &[usize], scope: Scope, chance: &mut Chance) -> Vec<(u64,
     let mut at = chance.about(gap);
     while at < scope.lasts {
         let kind = chance.one_of(&urn);
-        let fault =
-            if kind < 8 { draw_one(kind, scope, chance) } else { draw_client(kind, scope, chance) };
-        found.push((at, fault));
+        let of_client = (8..15).contains(&kind);
+        let draw = if of_client { draw_client } else { draw_one };
+        found.push((at, draw(kind, scope, chance)));
         at += chance.about(gap) + 1;
     }
     found
@@ -263,6 +278,10 @@ fn draw_one(kind: usize, scope: Scope, chance: &mut Chance) -> Fault {
         }
         0 | 3 => Fault::SlowPackets(chance.spell(lease)),
         4 => Fault::Pause(site, chance.spell(lease)),
+        15 => {
+            let (within, lasts) = (chance.below(4 * lease), chance.spell(lease));
+            Fault::Drain { site, within, lasts }
+        }
         5 | 6 => Fault::Crash { site, reboot: kind == 6, lasts: chance.spell(lease) },
         _ => Fault::SlowDisk(site, chance.spell(lease)),
     }

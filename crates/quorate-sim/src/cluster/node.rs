@@ -29,6 +29,8 @@ pub(super) struct Node {
     pub(super) life: u64,
     pub(super) paused: bool,
     pub(super) slow_disk: bool,
+    /// After what time it starts again, if it was told to stop.
+    pub(super) starts_after: Option<u64>,
     /// The inputs it missed while it was paused, with the generation of a connection that came up
     /// or on which a client's packet arrived.
     pub(super) inbox: VecDeque<(GatewayInput, u64)>,
@@ -51,6 +53,7 @@ impl Node {
             life: 0,
             paused: false,
             slow_disk: false,
+            starts_after: None,
             inbox: VecDeque::new(),
             outbox: VecDeque::new(),
             known: BTreeMap::new(),
@@ -244,6 +247,7 @@ impl Run<'_> {
                 self.see(&Event::Notes(id, about, what));
                 self.monitor.on_note(id, about, what);
             }
+            Effect::Drained => self.on_drained(place),
             Effect::Wake(_) | Effect::Audit(_) => {}
             _ => unreachable!("the rest is for callers, and these are all clients"),
         }

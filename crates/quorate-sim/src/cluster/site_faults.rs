@@ -1,5 +1,7 @@
 //! The faults of sites and connections, and how they end.
 
+use std::time::Duration;
+
 use quorate_quorum::SiteId;
 use quorate_site::Input;
 use quorate_site::client_gateway::GatewayInput;
@@ -36,6 +38,11 @@ impl Run<'_> {
                 self.nodes[site.index()].slow_disk = true;
                 self.plan_in(lasts, Due::QuickDisk(site.index()));
             }
+            Fault::Drain { site, within, lasts } => {
+                self.nodes[site.index()].starts_after = Some(lasts);
+                let drain = Input::Drain(Duration::from_nanos(within));
+                self.step(site.index(), GatewayInput::Site(drain), 0);
+            }
             Fault::ClientReset(client) => self.reset_client(client),
             Fault::ClientCut { client, cut, lasts } => self.cut_client(client, cut, lasts),
             Fault::ClientPause(client, lasts) => self.pause_client(client, lasts),
@@ -46,7 +53,7 @@ impl Run<'_> {
 
     fn is_possible(&mut self, fault: &Fault) -> bool {
         match fault {
-            Fault::Pause(site, _) => {
+            Fault::Pause(site, _) | Fault::Drain { site, .. } => {
                 let node = &self.nodes[site.index()];
                 node.site.is_some() && !node.paused
             }
@@ -174,6 +181,12 @@ impl Run<'_> {
             self.wire.go_down(place, peer, generation);
         }
         self.plan_in(lasts, Due::Restart(place));
+    }
+
+    /// A site that was told to stop has nothing left to do.
+    pub(super) fn on_drained(&mut self, place: usize) {
+        let lasts = self.nodes[place].starts_after.unwrap_or_default();
+        self.crash(place, false, lasts);
     }
 
     pub(super) fn restart(&mut self, place: usize) {

@@ -136,6 +136,8 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::ClientRule(Rule::ClientBeliefEndsWithSession), 0, "exclusion"),
     // It applies a common deadline to a grant that came after it.
     (Taken::ClientRule(Rule::CommonDeadlineForEarlier), 1_054, "exclusion"),
+    // Its site stops, and gives a grant back before the client stops relying on it.
+    (Taken::ClientRule(Rule::DrainKeepsDeadlines), 391, "exclusion"),
     // It applies a common deadline to a degraded grant.
     (Taken::ClientRule(Rule::ChangesBeforeCommon), 32, "exclusion"),
     // Its site does not learn that a caller left while it was disconnected.

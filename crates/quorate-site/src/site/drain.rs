@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::Tick;
-use quorate_session::session;
+use quorate_session::session::{self, Rule};
 use quorate_session::CallId;
 
 use super::Site;
@@ -43,7 +43,8 @@ impl SiteCore {
 
 impl Site {
     /// The site is to stop within `time`. A lease before that, the callers that are still inside
-    /// are told to leave: by then no grant is extended any more.
+    /// are told to leave, and no grant is extended any more. If there is less time than a lease,
+    /// grants outlive the site: they end when their leases are over, as after a crash.
     pub(super) fn drain(&mut self, time: Duration) {
         if self.core.is_draining() {
             return;
@@ -74,14 +75,16 @@ impl Site {
         if drain.ends_grants_at.take_if(|when| *when <= now).is_none() {
             return;
         }
-        let latest = drain.stops_by.unwrap_or(now).max(now);
+        let stops_by = drain.stops_by.unwrap_or(now);
+        let is_kept = self.core.config.terms.keep(Rule::DrainKeepsDeadlines);
         let reason: Arc<str> = format!("site {me} is about to stop").into();
         let calls = self.core.calls.iter();
         let inside = calls.filter(|(_, call)| matches!(call.place, Place::Inside(_)));
         let inside: Vec<CallId> = inside.map(|(id, _)| *id).collect();
         for id in inside {
             let until = self.valid_until(id).expect("a caller inside is valid");
-            self.core.stop(id, until.min(latest), Arc::clone(&reason));
+            let until = if is_kept { until } else { until.min(stops_by) };
+            self.core.stop(id, until, Arc::clone(&reason));
         }
     }
 
