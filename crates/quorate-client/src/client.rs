@@ -479,8 +479,14 @@ mod tests {
         shared.next_waking(Tick(u64::MAX));
         let (name, spec, claimant) =
             ("deploy".parse().unwrap(), LockSpec::Mutex, Claimant::default());
-        let call =
-            client.claim(ClaimRequest { name, spec, claimant, timeout: None, no_wait: false, since: None });
+        let call = client.claim(ClaimRequest {
+            name,
+            spec,
+            claimant,
+            timeout: None,
+            no_wait: false,
+            since: None,
+        });
         is_woken(&shared); // for what came before
         let end = |seconds| RelativeDeadline { renewal, after: Duration::from_secs(seconds) };
         let granted = SiteReply::Granted(call.number, Fence(1), Granted::Mutex, end(15));

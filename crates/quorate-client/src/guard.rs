@@ -52,7 +52,8 @@ pub(crate) async fn claim(
     loop {
         let timeout = end.map(|end| end.saturating_duration_since(Instant::now()));
         let (name, spec, claimant) = (name.clone(), spec.clone(), cluster.claimant.clone());
-        let request = ClaimRequest { name: name.clone(), spec, claimant, timeout, no_wait, since: None };
+        let request =
+            ClaimRequest { name: name.clone(), spec, claimant, timeout, no_wait, since: None };
         let owned = OwnedCall::new(cluster.client.clone(), request);
         let answer = |progress: &Progress| match progress {
             Progress::Waiting => None,

@@ -23,7 +23,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::connections::{Connections, Remote};
-use crate::disk::{Write, Written};
+use crate::disk::Write;
+use crate::disk_writer::{DiskReport, Written};
 use crate::local::{LocalClient, LocalClients};
 
 /// A packet between two sites.
@@ -40,7 +41,7 @@ pub(crate) enum Event {
     LocalUp(ClientId, u64, Arc<dyn LocalClient>),
     ClientPackets(ClientId, u64, Vec<ClientPacket>),
     ClientDown(ClientId, u64),
-    Saved(Result<Written, String>),
+    Disk(DiskReport),
     /// Stop within this time, without harm to callers as far as possible.
     Drain(Duration, oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
@@ -68,6 +69,8 @@ pub(crate) struct Core {
     /// How many writes must be done before the deferred effects.
     barrier: Option<u64>,
     deferred: VecDeque<DeferredEffect>,
+    /// How many there may be before outdated ones are forgotten.
+    defer_limit: usize,
     alarm: Alarm,
     wake: Option<Tick>,
     /// When to look for silent connections.
@@ -84,6 +87,9 @@ pub(crate) struct Core {
 
 /// How many events are handled before frames are written.
 const BATCH: usize = 256;
+
+/// How many effects may wait for the disk before outdated ones are forgotten.
+const DEFER_LIMIT: usize = 4096;
 
 /// How long a site that stops waits for the others to read its last frames.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -108,6 +114,7 @@ impl Core {
             written: 0,
             barrier: None,
             deferred: VecDeque::new(),
+            defer_limit: DEFER_LIMIT,
             alarm,
             wake: None,
             sweep: clock::now() + silence_timeout,
@@ -211,11 +218,11 @@ impl Core {
                     self.step(GatewayInput::Down(id));
                 }
             }
-            Event::Saved(Ok(written)) => self.on_saved(written),
-            Event::Saved(Err(error)) => {
-                tracing::error!(%error, "the disk cannot be written; the site stops");
-                return false;
+            Event::Disk(DiskReport::Written(written)) => self.on_saved(written),
+            Event::Disk(DiskReport::Failed(error)) => {
+                tracing::error!(%error, "the disk cannot be written; the site tries again");
             }
+            Event::Disk(DiskReport::Recovered) => tracing::info!("the disk can be written again"),
             Event::Drain(time, done) => {
                 self.stopped.push(done);
                 self.step(GatewayInput::Site(Input::Drain(time)));
@@ -238,11 +245,23 @@ impl Core {
     /// Carries out an effect now, or after the writes that must come before it.
     fn carry_out_or_defer(&mut self, effect: GatewayEffect) {
         if self.barrier.is_some() {
-            let connection = self.connection_of(&effect);
-            self.deferred.push_back(DeferredEffect { effect, connection });
+            self.defer(effect);
         } else {
             self.carry_out(effect);
         }
+    }
+
+    /// Keeps an effect until the disk is done. While the disk fails, packets of connections that are
+    /// gone are forgotten from time to time: the others are closed when their ends hear nothing.
+    fn defer(&mut self, effect: GatewayEffect) {
+        if self.deferred.len() >= self.defer_limit {
+            let deferred = std::mem::take(&mut self.deferred);
+            let waits = |one: &DeferredEffect| self.connection_of(&one.effect) == one.connection;
+            self.deferred = deferred.into_iter().filter(waits).collect();
+            self.defer_limit = DEFER_LIMIT.max(2 * self.deferred.len());
+        }
+        let connection = self.connection_of(&effect);
+        self.deferred.push_back(DeferredEffect { effect, connection });
     }
 
     fn on_saved(&mut self, Written { count, disk }: Written) {

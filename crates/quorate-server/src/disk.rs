@@ -4,8 +4,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 
 use quorate_session::Name;
 use quorate_site::kinds::LockRecord;
@@ -29,15 +27,6 @@ pub(crate) enum Write {
     Token(Name, LockRecord),
 }
 
-/// The outcome of a batch of writes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Written {
-    /// How many writes were done.
-    pub(crate) count: u64,
-    /// The latest record of the site among them.
-    pub(crate) disk: Option<Disk>,
-}
-
 type Row = (String, Vec<u8>);
 
 /// The file of a site, and how often it was written.
@@ -54,14 +43,24 @@ impl Store {
         std::fs::create_dir_all(folder).map_err(|error| problem(error.to_string()))?;
         let database = Database::create(folder.join("site.redb"));
         let database = database.map_err(|error| problem(error.to_string()))?;
-        Ok(Self { database, writes: Arc::default() })
+        Ok(Self::of_database(database))
+    }
+
+    /// A store in this database.
+    pub(crate) fn of_database(database: Database) -> Self {
+        Self { database, writes: Arc::default() }
+    }
+
+    /// The same store, with its writes counted here.
+    pub(crate) fn counting(self, writes: Arc<AtomicU64>) -> Self {
+        Self { writes, ..self }
     }
 
     /// A store in memory.
     pub(crate) fn in_memory() -> Result<Self, ServerError> {
         let database = Database::builder().create_with_backend(InMemoryBackend::new());
         let database = database.map_err(|error| ServerError::System(io::Error::other(error)))?;
-        Ok(Self { database, writes: Arc::default() })
+        Ok(Self::of_database(database))
     }
 
     /// All records; none on a new disk.
@@ -126,27 +125,5 @@ impl Store {
     /// Counts the transactions.
     pub(crate) fn writes(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.writes)
-    }
-
-    /// Starts a thread that writes what it is sent, in batches, and calls `done` after each.
-    pub(crate) fn spawn_writer(
-        self,
-        done: impl Fn(Result<Written, String>) + Send + 'static,
-    ) -> Sender<Write> {
-        let (sender, writes): (Sender<Write>, Receiver<Write>) = channel();
-        let write = move || {
-            while let Ok(first) = writes.recv() {
-                let mut all = vec![first];
-                all.extend(writes.try_iter());
-                let disk = all.iter().rev().find_map(|write| match write {
-                    Write::Site(disk) => Some(*disk),
-                    Write::Token(..) => None,
-                });
-                let written = Written { count: all.len() as u64, disk };
-                done(self.write(&all).map(|()| written));
-            }
-        };
-        thread::Builder::new().name("disk".into()).spawn(write).expect("a thread can be started");
-        sender
     }
 }

@@ -5,6 +5,7 @@ mod config;
 mod connections;
 mod core;
 mod disk;
+mod disk_writer;
 mod error;
 mod local;
 mod server;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -25,6 +26,7 @@ use crate::ServerError;
 use crate::config::SiteConfig;
 use crate::core::{Core, Event};
 use crate::disk::{Store, Write};
+use crate::disk_writer;
 use crate::local::{LocalClient, LocalLink};
 use crate::transport::Transport;
 
@@ -150,7 +152,8 @@ impl Server {
         };
         let (unix, sent) = (config.unix.clone(), Arc::clone(&server.sent));
         let (site, store) = (Box::new(site), Box::new(store));
-        Ok((server, PreparedSite { transport, sockets, unix, site, store, inbox, sent }))
+        let folder = config.data.clone();
+        Ok((server, PreparedSite { transport, sockets, unix, site, store, folder, inbox, sent }))
     }
 
     /// Connects a client in this process. Packets of the site go to `client`.
@@ -293,6 +296,8 @@ struct PreparedSite {
     unix: Option<std::path::PathBuf>,
     site: Box<SiteWithClients>,
     store: Box<Store>,
+    /// The folder of the store, if it is on disk.
+    folder: PathBuf,
     inbox: UnboundedReceiver<Event>,
     sent: Arc<AtomicU64>,
 }
@@ -326,7 +331,13 @@ impl PreparedSite {
             tasks.spawn(transport.clone().accept_unix(listener));
         }
         let (events, timeout) = (transport.events, transport.terms.lease.length());
-        let disk = self.store.spawn_writer(move |saved| drop(events.send(Event::Saved(saved))));
+        let (folder, writes) = (self.folder, self.store.writes());
+        let reopen = move || match Store::open(&folder) {
+            Ok(store) => Ok(store.counting(Arc::clone(&writes))),
+            Err(error) => Err(error.to_string()),
+        };
+        let report = move |report| drop(events.send(Event::Disk(report)));
+        let disk = disk_writer::spawn(*self.store, reopen, report);
         Ok(Core::new(*self.site, self.inbox, disk, alarm, tasks, timeout, self.sent))
     }
 }

@@ -50,7 +50,8 @@ fn client_packets() -> Vec<ClientPacket> {
     let name: quorate_session::Name = "deploy/web".parse().unwrap();
     let claimant = Claimant { owner: "anna".into(), host: "h1".into(), pid: 7, purpose: "".into() };
     let (spec, timeout) = (LockSpec::Mutex, None);
-    let request = ClaimRequest { name: name.clone(), spec, claimant, timeout, no_wait: true, since: None };
+    let request =
+        ClaimRequest { name: name.clone(), spec, claimant, timeout, no_wait: true, since: None };
     let denial = Denial::NoQuorum { answering: 1, sites: 5, needed: 3 };
     let messages = [
         ClientMessage::Request(ClientRequest::Claim(1, request)),

@@ -54,7 +54,8 @@ impl ClientWithFakeSite {
     fn enter(&mut self, call: u64) {
         let name = format!("lock-{call}").parse().unwrap();
         let (spec, claimant) = (LockSpec::Mutex, Claimant::default());
-        let claim = ClaimRequest { name, spec, claimant, timeout: None, no_wait: false, since: None };
+        let claim =
+            ClaimRequest { name, spec, claimant, timeout: None, no_wait: false, since: None };
         self.step(ClientInput::Request(ClientRequest::Claim(call, claim)));
         let granted =
             self.on_reply(SiteReply::Granted(call, Fence(call), Granted::Mutex, second()));

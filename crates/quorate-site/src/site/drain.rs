@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::Tick;
-use quorate_session::session::{self, Rule};
 use quorate_session::CallId;
+use quorate_session::session::{self, Rule};
 
 use super::Site;
 use super::call::Place;

@@ -186,7 +186,8 @@ impl Net {
         let call = CallId(self.calls);
         let claimant =
             Claimant { owner: format!("caller {}", self.calls).into(), ..Claimant::default() };
-        let claim = ClaimRequest { name: name(text), spec, claimant, timeout, no_wait, since: None };
+        let claim =
+            ClaimRequest { name: name(text), spec, claimant, timeout, no_wait, since: None };
         self.step(site, Input::Claim(call, claim));
         self.settle();
         call
