@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::SiteError;
+use crate::{Printable, SiteError};
 
 /// The name of a lock: 1 to 256 bytes, no control characters.
 ///
@@ -122,7 +122,7 @@ impl fmt::Debug for Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        Printable(&self.text).fmt(f)
     }
 }
 

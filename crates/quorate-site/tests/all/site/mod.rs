@@ -6,6 +6,7 @@ mod delegations;
 mod kinds;
 mod messages;
 mod net;
+mod questions;
 mod restart;
 mod tokens;
 mod validity;
