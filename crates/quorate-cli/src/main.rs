@@ -66,8 +66,8 @@ Examples:
 `sim`, `check`, `lab`, and `quorum measure`, `compare`, `check` and `suggest` run the program
 quorate-lab, which must be in the same directory as quorate or on PATH.
 
-Exit status: 0 success, 2 bad input, 125 the cluster or quorate-lab cannot be reached. `quorate
-lock` exits with the status of its command; see `quorate lock --help`.";
+Exit status: 0 success, 2 bad input, 125 the cluster or quorate-lab cannot be reached, or too few
+sites answer. `quorate lock` exits with the status of its command; see `quorate lock --help`.";
 
 fn main() -> ExitCode {
     let answer = match Quorate::parse().command {

@@ -18,7 +18,7 @@ use quorate_session::client::{
     ClientEffect, ClientInput, ClientMachine, ClientMessage, ClientRequest,
 };
 use quorate_session::session::{Packet, Terms};
-use quorate_session::{Answer, BreakRequest, ClaimRequest, Question, SiteId, Tick};
+use quorate_session::{BreakRequest, ClaimRequest, Question, SiteAnswer, SiteId, Tick};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -34,7 +34,7 @@ pub(crate) enum Reply {
     /// The question was sent to these sites.
     Asked(Vec<SiteId>),
     /// The answer of one of them.
-    Answer(SiteId, Answer),
+    Answer(SiteId, SiteAnswer),
 }
 
 /// Where packets go.

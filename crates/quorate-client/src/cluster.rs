@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quorate_session::{Answer, BreakRequest, Claimant, Fence, Name, Question, SiteId};
+use quorate_session::{
+    Answer, Answering, BreakRequest, Claimant, Doubt, Fence, Name, Question, ResourceView,
+    SiteAnswer, SiteId,
+};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::{Client, Reply};
@@ -38,6 +41,29 @@ pub struct Responses {
     pub answers: BTreeMap<SiteId, Answer>,
     /// The sites that were asked and did not answer in time.
     pub silent: Vec<SiteId>,
+    /// Which sites answered, and whether they are enough.
+    pub answering: Answering,
+}
+
+impl Responses {
+    /// None yet, in a cluster of this many sites.
+    fn none(sites: usize) -> Self {
+        let answering = Answering { sites, ..Answering::default() };
+        Self { answering, ..Self::default() }
+    }
+
+    fn add(&mut self, site: SiteId, answer: SiteAnswer) {
+        let SiteAnswer { answer, quarantined, enough } = answer;
+        let Answering { counted, quarantined: forgetful, .. } = &mut self.answering;
+        if quarantined {
+            forgetful.insert(site)
+        } else {
+            counted.insert(site)
+        };
+        self.answering.enough = enough; // it says so of all answers up to this one
+        self.silent.retain(|silent| *silent != site);
+        self.answers.insert(site, answer);
+    }
 }
 
 impl Cluster {
@@ -120,14 +146,11 @@ impl Cluster {
     /// Asks all sites, and waits for their answers until the timeout.
     pub async fn ask(&self, question: Question, timeout: Duration) -> Responses {
         let (mut replies, end) = (self.client.ask(question), Instant::now() + timeout);
-        let mut responses = Responses::default();
+        let mut responses = Responses::none(self.sites);
         while let Ok(Some(reply)) = timeout_at(end, replies.recv()).await {
             match reply {
                 Reply::Asked(sites) => responses.silent = sites,
-                Reply::Answer(site, answer) => {
-                    responses.silent.retain(|silent| *silent != site);
-                    responses.answers.insert(site, answer);
-                }
+                Reply::Answer(site, answer) => responses.add(site, answer),
             }
             if responses.silent.is_empty() {
                 break;
@@ -141,25 +164,27 @@ impl Cluster {
         self.ask_for_holders(name, HOLDERS_TIMEOUT).await.0
     }
 
-    /// The holders of `name`, and how many sites answered in time.
+    /// The holders of `name`, and why there may be others.
     pub(crate) async fn ask_for_holders(
         &self,
         name: &Name,
         timeout: Duration,
-    ) -> (Vec<Holder>, usize) {
-        let answers = self.ask(Question::Show(name.clone()), timeout).await.answers;
-        let answering = answers.len();
+    ) -> (Vec<Holder>, Option<Doubt>) {
+        let Responses { answers, answering, .. } =
+            self.ask(Question::Show(name.clone()), timeout).await;
         let views = answers.into_iter().filter_map(|(site, answer)| match answer {
-            Answer::Shown(Some(view)) => Some((site, view)),
+            Answer::Shown(Some(view)) => Some((site, *view)),
             _ => None,
         });
-        let holders = views.flat_map(|(site, view)| {
+        let views: BTreeMap<SiteId, ResourceView> = views.collect();
+        let doubt = answering.doubt(&views);
+        let holders = views.into_iter().flat_map(|(site, view)| {
             view.calls.into_iter().filter_map(move |call| {
                 let fence = call.fence?;
                 Some(Holder { site, claimant: call.claimant, fence, age: call.age })
             })
         });
-        (holders.collect(), answering)
+        (holders.collect(), doubt)
     }
 
     /// The error of a claim that would have to wait.

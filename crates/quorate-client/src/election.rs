@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use quorate_session::{Claimant, Denial, Fence, LockSpec, Name, SiteId};
+use quorate_session::{Claimant, Fence, LockSpec, Name, SiteId};
 
 use crate::guard::claim;
 use crate::{Cluster, Error, Guard, Holder};
@@ -90,20 +90,17 @@ impl Election {
     ///
     /// # Errors
     ///
-    /// No site that answered knows a leader, and too few answered to exclude one.
+    /// [`Error::NotKnown`]: no site that answered knows a leader, and there may be one.
     pub async fn leader(&self) -> Result<Option<Leader>, Error> {
-        let (holders, answering) = self.cluster.ask_for_holders(&self.name, LEADER_TIMEOUT).await;
-        let sites = self.cluster.sites().count();
-        let needed = sites / 2 + 1;
+        let timeout = LEADER_TIMEOUT.min(self.cluster.lease());
+        let (holders, doubt) = self.cluster.ask_for_holders(&self.name, timeout).await;
         let leaders = holders.into_iter();
         let leaders =
             leaders.map(|Holder { site, fence, claimant, .. }| Leader { site, fence, claimant });
         // There may be two, because the sites do not answer at the same time.
-        match leaders.max_by_key(|leader| leader.fence) {
-            None if answering < needed => {
-                Err(Error::Denied(Denial::NoQuorum { answering, sites, needed }))
-            }
-            leader => Ok(leader),
+        match (leaders.max_by_key(|leader| leader.fence), doubt) {
+            (None, Some(doubt)) => Err(Error::NotKnown(doubt)),
+            (leader, _) => Ok(leader),
         }
     }
 

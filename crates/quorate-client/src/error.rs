@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use quorate_session::client::CallerLoss;
-use quorate_session::{Claimant, Denial, Fence, SiteError, SiteId};
+use quorate_session::{Claimant, Denial, Doubt, Fence, SiteError, SiteId};
 
 use crate::Election;
 
@@ -48,6 +48,9 @@ pub enum Error {
     /// No site could be reached.
     #[error("no site can be reached: {0}")]
     Unreachable(String),
+    /// Too few sites answer to tell who holds the lock.
+    #[error("not known: {0}")]
+    NotKnown(Doubt),
     /// The certificates cannot be used.
     #[error("refused: {0}")]
     Refused(String),

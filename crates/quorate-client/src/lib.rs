@@ -59,10 +59,10 @@ pub use quorate_net::tls::TlsConfig;
 pub use quorate_server::{Server, ServerError, SiteConfig};
 pub use quorate_session::client::CallerLoss as Lost;
 pub use quorate_session::{
-    Access, Answer, CallId, CallView, ClaimId, Claimant, Denial, Details, Epoch, EtaView, Fence,
-    Granted, Group, GroupSpec, Groups, Kind, LockSpec, Loss, Name, PeerReport, PoolSpec, Question,
-    RequestView, ResourceView, Role, RoleSpec, Share, SiteError, SiteId, SiteReport, Stamp,
-    Standing, Ticket, TokenSpec, Units, Why, explain,
+    Access, Answer, Answering, CallId, CallView, ClaimId, Claimant, Denial, Details, Doubt, Epoch,
+    EtaView, Fence, Granted, Group, GroupSpec, Groups, Kind, LockSpec, Loss, Name, PeerReport,
+    PoolSpec, Printable, Question, RequestView, ResourceView, Role, RoleSpec, Share, SiteError,
+    SiteId, SiteReport, Stamp, Standing, Ticket, TokenSpec, Units, Why, explain, site_list,
 };
 pub use role::RoleGuard;
 pub use rwlock::RwLock;

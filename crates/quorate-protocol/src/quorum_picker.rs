@@ -53,6 +53,11 @@ impl<'a> QuorumPicker<'a> {
         }
     }
 
+    /// As [`Shared::is_cover`].
+    pub(crate) fn is_cover(&self, sites: &SiteSet) -> bool {
+        self.quorums.is_cover(&self.rotated(sites, self.n() - self.rotation))
+    }
+
     fn n(&self) -> usize {
         self.quorums.n()
     }

@@ -107,6 +107,11 @@ impl Shared {
         QuorumPicker::new(self, quorums, self.rotation_of(hash)).is_quorum(sites)
     }
 
+    /// Whether `sites` meet every quorum of the cluster, rotated for the resource with this hash.
+    pub fn is_cover(&self, hash: u64, sites: &SiteSet) -> bool {
+        QuorumPicker::new(self, &*self.quorums, self.rotation_of(hash)).is_cover(sites)
+    }
+
     /// Whether one of `quorums` can be asked now for the resource with this hash.
     pub fn can_ask(&self, quorums: &dyn QuorumSystem, hash: u64) -> bool {
         QuorumPicker::new(self, quorums, self.rotation_of(hash)).quorum().is_some()

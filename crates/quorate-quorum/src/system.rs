@@ -29,6 +29,14 @@ pub trait QuorumSystem: Debug + Send + Sync {
     /// Whether `set` contains a quorum.
     fn is_quorum(&self, set: &SiteSet) -> bool;
 
+    /// Whether `set` is a cover: it shares a site with every quorum, so the rest contains none.
+    ///
+    /// What the sites of a cover do not know of, no quorum has decided.
+    fn is_cover(&self, set: &SiteSet) -> bool {
+        let others = SiteId::all(self.n()).filter(|site| !set.contains(*site)).collect();
+        !self.is_quorum(&others)
+    }
+
     /// The quorums in minimal form: none twice, none that contains another.
     ///
     /// Lazy, because there may be very many of them.

@@ -13,7 +13,7 @@ use quorate_net::clock::{self, Alarm};
 use quorate_net::connection::FrameWriter;
 use quorate_session::client::ClientId;
 use quorate_session::session::Packet;
-use quorate_session::{Name, SiteId, Tick};
+use quorate_session::{Name, Printable, SiteId, Tick};
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
 use quorate_site::token::Regeneration;
 use quorate_site::{Audit, Effect, Input, SiteMessage};
@@ -353,6 +353,7 @@ fn log_audit(audit: &Audit) {
         Audit::Acknowledged(request, _) => ("the holder's site ends the grant", request),
     };
     let (name, fence, by, reason) = (&request.name, request.fence, &request.by, &request.reason);
+    let reason = Printable(reason);
     tracing::warn!(%name, %fence, %by, %reason, "{what}");
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::Fence;
 use crate::lock::{Kind, LockSpec, Name, Units, Why};
+use crate::text::Printable;
 
 /// The number of a call at its site. No number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -55,14 +56,17 @@ pub struct Claimant {
 
 impl fmt::Display for Claimant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.owner.is_empty() { "somebody" } else { &self.owner })?;
+        Printable(if self.owner.is_empty() { "somebody" } else { &self.owner }).fmt(f)?;
         if !self.host.is_empty() {
-            write!(f, " on {}", self.host)?;
+            write!(f, " on {}", Printable(&self.host))?;
         }
         if self.pid > 0 {
             write!(f, ", pid {}", self.pid)?;
         }
-        if self.purpose.is_empty() { Ok(()) } else { write!(f, ": {}", self.purpose) }
+        match &*self.purpose {
+            "" => Ok(()),
+            purpose => write!(f, ": {}", Printable(purpose)),
+        }
     }
 }
 
@@ -139,7 +143,7 @@ impl fmt::Display for Denial {
                 write!(f, "it is a {kind}, says site {by}")
             }
             Denial::Units(units) => write!(f, "invalid units: {units}"),
-            Denial::Groups(problem) => write!(f, "invalid groups: {problem}"),
+            Denial::Groups(problem) => write!(f, "invalid groups: {}", Printable(problem)),
             Denial::Time(time) => {
                 write!(f, "invalid time: {time:?} is longer than a year")
             }
@@ -164,7 +168,7 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Loss::Lapsed(why) => why.fmt(f),
-            Loss::Broken(reason) => write!(f, "it was broken: {reason}"),
+            Loss::Broken(reason) => write!(f, "it was broken: {}", Printable(reason)),
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct AskId(pub u64);
 pub enum Question {
     /// What do you know of this lock?
     Show(Name),
-    /// Of which locks with this prefix do you have callers? At most this many.
+    /// Which locks with this prefix are in use, as far as you know? At most this many.
     List(String, u32),
     /// What is your state?
     Sites,
@@ -28,7 +28,7 @@ pub enum Question {
 pub enum Answer {
     /// What it knows of the lock; `None` if nobody uses it there.
     Shown(Option<Box<ResourceView>>),
-    /// Locks of which it has callers, and how many more there are.
+    /// Locks in use, as far as it knows, and how many more there are.
     Listed(Vec<ResourceView>, u32),
     /// Its state.
     Site(Box<SiteReport>),
@@ -44,6 +44,20 @@ impl Answer {
     }
 }
 
+/// The answer of one site, as a client gets it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SiteAnswer {
+    /// What it said.
+    pub answer: Answer,
+    /// It has restarted, and has forgotten to whom it had lent: a lock that it does not know may be
+    /// held.
+    pub quarantined: bool,
+    /// Whether the answers up to this one are enough, without those of sites in quarantine. About
+    /// locks: the sites meet every quorum that could hold one. About sites: they contain a quorum
+    /// of every lock.
+    pub enough: bool,
+}
+
 /// The state of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SiteReport {
@@ -55,6 +69,8 @@ pub struct SiteReport {
     pub resources: usize,
     /// How many callers it has.
     pub calls: usize,
+    /// The size of the smallest quorum.
+    pub quorum: usize,
     /// Its view of the other sites.
     pub peers: Vec<PeerReport>,
 }

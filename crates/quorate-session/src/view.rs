@@ -87,7 +87,9 @@ pub struct Standing {
     pub place: usize,
     /// The requests that hold, or will get before it, what it waits for.
     pub blocked_by: BTreeSet<Ticket>,
-    /// The sites it waits for whose view is missing.
+    /// The sites whose permission it does not have, and waits for.
+    pub lacks: BTreeSet<SiteId>,
+    /// Those of them whose view is missing.
     pub unheard: BTreeSet<SiteId>,
 }
 
@@ -98,6 +100,7 @@ pub fn explain(views: &BTreeMap<SiteId, ResourceView>) -> Vec<Standing> {
     requests.sort_unstable_by_key(|request| (!request.inside, request.ticket));
     let standing = |(place, request): (usize, &&RequestView)| {
         let missing = request.missing.iter().filter(|_| !request.inside);
+        let lacks = missing.clone().copied().collect();
         let (heard, unheard): (Vec<SiteId>, Vec<SiteId>) =
             missing.partition(|arbiter| views.contains_key(arbiter));
         let before = heard.iter().flat_map(|at| views[at].before(request.ticket));
@@ -106,6 +109,7 @@ pub fn explain(views: &BTreeMap<SiteId, ResourceView>) -> Vec<Standing> {
             inside: request.inside,
             place: if request.inside { 0 } else { place },
             blocked_by: before.collect(),
+            lacks,
             unheard: unheard.into_iter().collect(),
         }
     };

@@ -78,8 +78,8 @@ pub enum Effect {
     Keep(Name, LockRecord),
     /// The question went to these sites, whose answers follow. The others cannot be reached.
     Asked(AskId, Vec<SiteId>),
-    /// The answer of a site.
-    Answer(AskId, SiteId, Answer),
+    /// The answer of a site, and whether that site is in quarantine.
+    Answer(AskId, SiteId, Answer, bool),
     /// Call again at this time. It replaces the time asked for before.
     Wake(Tick),
     /// For the audit log.

@@ -39,8 +39,8 @@ pub enum SiteMessage {
     Stopping(BreakRequest),
     /// To any site: a question.
     Ask(AskId, Question),
-    /// The answer.
-    Answer(AskId, Answer),
+    /// The answer, and whether the site is in quarantine.
+    Answer(AskId, Answer, bool),
 }
 
 /// A protocol's message, and the lock it is about.
@@ -101,7 +101,7 @@ impl SiteMessage {
             | SiteMessage::Stop(order, _)
             | SiteMessage::Stopping(order) => order.name.as_str().len() + order.reason.len() + 128,
             SiteMessage::Ask(..) => 256,
-            SiteMessage::Answer(_, answer) => answer.bytes(),
+            SiteMessage::Answer(_, answer, _) => answer.bytes(),
         }
     }
 }

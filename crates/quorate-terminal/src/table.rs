@@ -9,7 +9,10 @@ pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
+        // Not by a width in the format: more than 65 535 is too much for that.
+        let padding = |cell: &str, width| " ".repeat(width - cell.chars().count());
+        let cells =
+            row.iter().zip(&widths).map(|(cell, &width)| cell.clone() + &padding(cell, width));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()
@@ -28,5 +31,12 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_cell() {
         let rows = [row(["NAME", "FOR"]), row(["größer", "3s"]), row(["a", ""])];
         assert_eq!(aligned(&rows), ["NAME    FOR", "größer  3s", "a"]);
+    }
+
+    #[test]
+    fn a_cell_may_be_very_long() {
+        let long = "x".repeat(100_000);
+        let lines = aligned(&[row([&long, "b"]), row(["c", "d"])]);
+        assert_eq!(lines.iter().map(String::len).collect::<Vec<_>>(), [100_003, 100_003]);
     }
 }

@@ -7,8 +7,8 @@ use quorate::{Cluster, Fence, Name};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::lock_status::{LockStatus, silent_line};
-use super::{Connect, block_on};
+use super::lock_status::LockStatus;
+use super::{Connect, block_on, view_verdict};
 use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 
 /// How often the sites are asked whether the grant is over.
@@ -19,7 +19,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 #[command(after_help = "Example:\n  quorate break deploy --fence 7 --reason 'build 12 hangs'\n\n\
     The holder is notified. The lock is free when the holder has left or its grant has expired, at \
     most a lease later.\n\n\
-    Exit status: 0 if the grant is over; 1 if it is not, or if no grant has this fence.")]
+    Exit status: 0 if the grant is over; 1 if it is not, or if no grant has this fence; 125 if too \
+    few sites answer to know, or if the cluster cannot be reached.")]
 pub(crate) struct Break {
     /// The name of the lock
     name: Name,
@@ -43,24 +44,42 @@ impl Break {
             let cluster = self.connect.cluster().await?;
             let status = LockStatus::of(&cluster, &self.name).await;
             if !self.is_held(&status) {
-                let hidden =
-                    silent_line(&status.silent).map_or_else(String::new, |it| format!("; {it}"));
-                let (name, fence) = (&self.name, self.fence);
-                let why = format!("{name} has no grant with fence {fence}: {}", status.sentence());
-                self.print_outcome("no such grant", &(why + &hidden))?;
-                return Ok(Verdict::Broken);
+                return self.refuse(&status);
             }
             cluster.break_grant(self.name.clone(), Fence(self.fence), &self.reason);
             self.wait(&cluster).await
         })
     }
 
+    /// No site that answers knows the grant.
+    fn refuse(&self, status: &LockStatus) -> Answer {
+        if !status.is_known() {
+            return self.print_doubt(status);
+        }
+        let hidden = status.silent_line().map_or_else(String::new, |it| format!("; {it}"));
+        let (name, fence) = (&self.name, self.fence);
+        let why = format!("{name} has no grant with fence {fence}: {}", status.sentence());
+        self.print_outcome("no such grant", &(why + &hidden))?;
+        Ok(Verdict::Broken)
+    }
+
+    /// It is not known whether there is such a grant.
+    fn print_doubt(&self, status: &LockStatus) -> Answer {
+        self.print_outcome("not known", &status.sentence())?;
+        Ok(view_verdict(false))
+    }
+
     async fn wait(&self, cluster: &Cluster) -> Answer {
         let (name, fence) = (&self.name, self.fence);
         let end = Instant::now() + cluster.lease().mul_f64(1.5);
-        while Instant::now() < end {
+        loop {
             let status = LockStatus::of(cluster, name).await;
-            if !self.is_held(&status) {
+            let is_known = status.is_known();
+            if Instant::now() >= end && !is_known {
+                return self.print_doubt(&status);
+            } else if Instant::now() >= end {
+                break;
+            } else if is_known && !self.is_held(&status) {
                 let next = status.sentence();
                 self.print_outcome(
                     "over",

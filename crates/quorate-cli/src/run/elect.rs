@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use quorate::{Cluster, Election, Leader, Name};
+use quorate::{Cluster, Doubt, Election, Error, Leader, Name, Printable};
 use serde_json::{Value, json};
 
 use super::lock::Lock;
 use super::signals::Signals;
-use super::{Connect, block_on};
+use super::{Connect, block_on, view_verdict};
 use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 
 const CAMPAIGN_HELP: &str = "\
@@ -93,11 +93,25 @@ impl ElectionQuery {
     fn show(&self) -> Answer {
         block_on(async {
             let cluster = self.connect.cluster().await?;
-            let leader = self.election(&cluster)?.leader().await;
-            let leader = leader.map_err(|error| Failure::Service(error.to_string()))?;
+            let leader = match self.election(&cluster)?.leader().await {
+                Ok(leader) => leader,
+                Err(Error::NotKnown(doubt)) => return self.print_doubt(&doubt),
+                Err(error) => return Err(Failure::service(error)),
+            };
             print_lines(&[self.line(leader.as_ref())])?;
             Ok(if leader.is_some() { Verdict::Clean } else { Verdict::Exit(1) })
         })
+    }
+
+    /// It is not known whether anybody leads.
+    fn print_doubt(&self, doubt: &Doubt) -> Answer {
+        let line = if self.json {
+            json!({ "leader": null, "known": false, "doubt": doubt.to_string() }).to_string()
+        } else {
+            format!("{}: not known: {doubt}", self.name)
+        };
+        print_lines(&[line])?;
+        Ok(view_verdict(false))
     }
 
     fn observe(&self) -> Answer {
@@ -120,10 +134,10 @@ impl ElectionQuery {
             None => format!("nobody leads {}", self.name),
             Some(leader) => format!(
                 "{} leads {}: {} on {}, pid {}, fence {}",
-                leader.value(),
+                Printable(leader.value()),
                 self.name,
-                leader.claimant.owner,
-                leader.claimant.host,
+                Printable(&leader.claimant.owner),
+                Printable(&leader.claimant.host),
                 leader.claimant.pid,
                 leader.fence
             ),
@@ -132,7 +146,7 @@ impl ElectionQuery {
 }
 
 fn leader_json(leader: Option<&Leader>) -> Value {
-    let Some(leader) = leader else { return json!({ "leader": null }) };
+    let Some(leader) = leader else { return json!({ "leader": null, "known": true }) };
     let (claimant, fence) = (&leader.claimant, leader.fence.0);
     json!({
         "leader": {
@@ -142,7 +156,8 @@ fn leader_json(leader: Option<&Leader>) -> Value {
             "host": &*claimant.host,
             "pid": claimant.pid,
             "site": leader.site.index() + 1,
-        }
+        },
+        "known": true,
     })
 }
 

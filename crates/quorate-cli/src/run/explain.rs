@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
-use quorate::{Kind, Name, SiteId, Standing, Ticket, explain};
+use quorate::{Kind, Name, SiteId, Standing, Ticket, explain, site_list};
 use serde_json::{Value, json};
 
-use super::lock_status::{LockStatus, call_json, millis, silent_line, site_numbers};
-use super::{Connect, block_on};
-use quorate_terminal::answer::{Answer, Verdict, print_lines};
+use super::lock_status::{LockStatus, call_json, millis, silent_numbers, site_numbers};
+use super::{Connect, VIEW_EXIT, block_on, view_verdict};
+use quorate_terminal::answer::{Answer, print_lines};
 use quorate_terminal::figures::short_duration;
 use quorate_terminal::paint::Paint;
 
 /// Explain why requests wait: behind which others, and for which sites
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  quorate explain deploy")]
+#[command(after_help = format!("Example:\n  quorate explain deploy\n\n{VIEW_EXIT}"))]
 pub(crate) struct Explain {
     /// The name of the lock
     name: Name,
@@ -33,7 +33,7 @@ impl Explain {
             let status = LockStatus::of(&self.connect.cluster().await?, &self.name).await;
             let lines = if self.json { vec![as_json(&status).to_string()] } else { lines(&status) };
             print_lines(&lines)?;
-            Ok(Verdict::Clean)
+            Ok(view_verdict(status.is_known()))
         })
     }
 }
@@ -53,14 +53,19 @@ fn as_json(status: &LockStatus) -> Value {
             "place": standing.place,
             "blocked_by": tickets(&standing.blocked_by),
             "eta_ms": eta(status, &standing).map(millis),
-            "unheard": site_numbers(&standing.unheard.iter().copied().collect::<Vec<_>>()),
+            "lacks": site_numbers(&standing.lacks.iter().copied().collect::<Vec<_>>()),
+            "unheard": site_numbers(&unheard(status, &standing)),
             "callers": callers,
         })
     });
     json!({
         "name": status.name.as_str(),
         "requests": requests.collect::<Vec<_>>(),
-        "silent": site_numbers(&status.silent),
+        "known": status.is_known(),
+        "doubt": status.doubt().map(|doubt| doubt.to_string()),
+        "answering": status.answering.counted.len(),
+        "needed": status.answering.needed(),
+        "silent": silent_numbers(&status.answering),
     })
 }
 
@@ -80,12 +85,12 @@ fn lines(status: &LockStatus) -> Vec<String> {
             lines.push(format!("    {} {does}", call.claimant));
         }
     }
-    lines.extend(silent_line(&status.silent).map(|line| paint.bad(&line)));
+    lines.extend(status.silent_line().map(|line| paint.bad(&line)));
     lines
 }
 
 fn request_line(status: &LockStatus, standing: &Standing) -> String {
-    let Standing { request, inside, place, blocked_by, unheard } = standing;
+    let Standing { request, inside, place, blocked_by, lacks, .. } = standing;
     let mut parts = vec![match place {
         _ if *inside => "inside".to_owned(),
         0 => "first in line".to_owned(),
@@ -99,11 +104,22 @@ fn request_line(status: &LockStatus, standing: &Standing) -> String {
     if let Some(eta) = eta(status, standing) {
         parts.push(format!("can enter in {} at the earliest", short_duration(eta)));
     }
-    let unheard: Vec<String> = unheard.iter().map(SiteId::to_string).collect();
-    if !unheard.is_empty() {
-        parts.push(format!("waits for a reply from site {}", unheard.join(", ")));
+    if !lacks.is_empty() {
+        let unheard = unheard(status, standing);
+        let verb = if unheard.len() == 1 { "does" } else { "do" };
+        let silent = match unheard.len() {
+            0 => String::new(),
+            all if all == lacks.len() => format!(", which {verb} not answer"),
+            _ => format!("; {} {verb} not answer", site_list(&unheard, "and")),
+        };
+        parts.push(format!("lacks the permission of {}{silent}", site_list(lacks, "and")));
     }
     format!("  site {}, request {request}: {}", request.site, parts.join("; "))
+}
+
+/// The sites whose permission a request lacks, and which do not answer.
+fn unheard(status: &LockStatus, standing: &Standing) -> Vec<SiteId> {
+    status.answering.silent().filter(|site| standing.lacks.contains(site)).collect()
 }
 
 /// A request with its caller, if that is known.

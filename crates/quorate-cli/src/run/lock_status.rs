@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quorate::{
-    Answer, CallView, Cluster, Details, EtaView, Kind, Name, Question, ResourceView, Responses,
-    Role, SiteId, Stamp, Ticket, explain,
+    Answer, Answering, CallView, Cluster, Details, Doubt, EtaView, Kind, Name, Printable, Question,
+    ResourceView, Role, SiteId, Stamp, Ticket, explain, site_list,
 };
 use serde_json::{Value, json};
 
-use super::ANSWER_TIMEOUT;
+use super::ask;
 use quorate_terminal::figures::{counted, short_duration};
 
 /// The status of one lock, gathered from all sites.
@@ -18,20 +18,39 @@ pub(crate) struct LockStatus {
     pub(crate) name: Name,
     /// The view of each site that knows the lock.
     pub(crate) views: BTreeMap<SiteId, ResourceView>,
-    /// The sites that did not answer.
-    pub(crate) silent: Vec<SiteId>,
+    /// Which sites answered, and whether they are enough.
+    pub(crate) answering: Answering,
 }
 
 impl LockStatus {
     /// Asks all sites.
     pub(crate) async fn of(cluster: &Cluster, name: &Name) -> Self {
-        let gathered = cluster.ask(Question::Show(name.clone()), ANSWER_TIMEOUT).await;
-        let silent = silent(cluster, &gathered);
+        let gathered = ask(cluster, Question::Show(name.clone())).await;
         let shown = gathered.answers.into_iter().filter_map(|(site, answer)| match answer {
             Answer::Shown(Some(view)) => Some((site, *view)),
             _ => None,
         });
-        Self { name: name.clone(), views: shown.collect(), silent }
+        Self { name: name.clone(), views: shown.collect(), answering: gathered.answering }
+    }
+
+    /// Why it is not known whether the lock is held; `None` if it is known.
+    pub(crate) fn doubt(&self) -> Option<Doubt> {
+        self.answering.doubt(&self.views)
+    }
+
+    /// Whether it is known that the lock is held, or that it is free.
+    pub(crate) fn is_known(&self) -> bool {
+        self.doubt().is_none()
+    }
+
+    /// Whether anybody holds it or waits for it, as far as the answering sites know.
+    pub(crate) fn is_used(&self) -> bool {
+        self.calls().next().is_some()
+    }
+
+    /// A line that names the sites that did not answer; none if all did.
+    pub(crate) fn silent_line(&self) -> Option<String> {
+        silent_line(&self.answering)
     }
 
     /// The holders. Even a mutex may show two for a moment: sites answer at different times.
@@ -81,43 +100,52 @@ impl LockStatus {
         tokens.max_by_key(|(_, stamp)| *stamp)
     }
 
-    /// The holder and the number of waiters, in a sentence.
+    /// The holder and the number of waiters, in a sentence that says no more than is known.
     pub(crate) fn sentence(&self) -> String {
-        let name = &self.name;
-        let waiting = self.waiting().len();
+        let (name, held, waiting) = (&self.name, self.held_by(), self.waiting().len());
         let wait = match waiting {
-            0 => "nobody waits".to_owned(),
-            1 => "1 waits".to_owned(),
-            _ => format!("{waiting} wait"),
+            0 if held.is_none() => String::new(),
+            0 => "; nobody waits".to_owned(),
+            1 => "; 1 waits".to_owned(),
+            _ => format!("; {waiting} wait"),
         };
-        if let Some(units) = self.kind().and_then(Kind::units) {
-            let taken: u32 = self.holders().filter_map(|(_, call)| details(call).units).sum();
-            return format!("{name} has lent {taken} of {units} units; {wait}");
-        }
-        let members = self.holders().find_map(|(_, call)| {
-            let Details { role, group, .. } = details(call);
-            role.and(group)
-        });
-        if let Some(group) = members {
-            let members = counted(self.holders().count() as u64, "member", "members");
-            return format!("{name} has {members} of {group}; {wait}");
-        }
-        match self.holders().last() {
-            Some((_, call)) if self.holders().count() > 1 => {
-                format!("{name} is held {} by {}; {wait}", share(call), self.holders().count())
+        match (held, self.doubt()) {
+            (Some(held), None) => format!("{name} {held}{wait}"),
+            (Some(held), Some(_)) => {
+                let sites = &self.answering.counted;
+                let verb = if sites.len() == 1 { "knows" } else { "know" };
+                format!("{name} {held}, as far as {} {verb}{wait}", site_list(sites, "and"))
             }
-            Some((_, call)) => {
-                let share = share(call);
-                let share = if share.is_empty() { share } else { format!("{share} ") };
-                format!(
-                    "{name} is held {share}by {}, for {}; {wait}",
-                    call.claimant,
-                    short_duration(call.age)
-                )
-            }
-            None if waiting > 0 => format!("{name} is about to be held; {wait}"),
-            None => format!("{name} is free"),
+            (None, Some(doubt)) => format!("{name}: not known: {doubt}{wait}"),
+            (None, None) if waiting > 0 => format!("{name} is about to be held{wait}"),
+            (None, None) => format!("{name} is free"),
         }
+    }
+
+    /// Who holds the lock, as the end of a sentence; `None` if nobody is known to.
+    fn held_by(&self) -> Option<String> {
+        if let Some((lent, units)) = self.units_lent() {
+            return Some(format!("has lent {lent} of {units} units"));
+        }
+        let (_, call) = self.holders().last()?;
+        let holders = self.holders().count();
+        if let Details { role: Some(_), group: Some(group), .. } = details(call) {
+            let members = counted(holders as u64, "member", "members");
+            return Some(format!("has {members} of {}", Printable(group)));
+        }
+        let share = share(call);
+        let share = if share.is_empty() { share } else { format!("{share} ") };
+        let age = short_duration(call.age);
+        Some(match holders {
+            1 => format!("is held {share}by {}, for {age}", call.claimant),
+            _ => format!("is held {share}by {holders}"),
+        })
+    }
+
+    /// How many of how many units are lent, if it is a pool in use.
+    fn units_lent(&self) -> Option<(u32, u32)> {
+        let units = self.kind().and_then(Kind::units).filter(|_| self.is_used())?;
+        Some((self.holders().filter_map(|(_, call)| details(call).units).sum(), units))
     }
 
     /// The whole status, for programs.
@@ -141,19 +169,23 @@ impl LockStatus {
                 "epoch": stamp.epoch.0,
                 "round": stamp.round,
             })),
-            "silent": site_numbers(&self.silent),
+            "known": self.is_known(),
+            "doubt": self.doubt().map(|doubt| doubt.to_string()),
+            "answering": self.answering.counted.len(),
+            "needed": self.answering.needed(),
+            "silent": silent_numbers(&self.answering),
         })
     }
 }
 
-/// The sites that did not answer, reached or not.
-pub(crate) fn silent(cluster: &Cluster, gathered: &Responses) -> Vec<SiteId> {
-    cluster.sites().filter(|site| !gathered.answers.contains_key(site)).collect()
+/// The numbers of the sites that did not answer, reached or not.
+pub(crate) fn silent_numbers(answering: &Answering) -> Vec<usize> {
+    answering.silent().map(|site| site.index() + 1).collect()
 }
 
 /// A line that names the sites that did not answer; none if all did.
-pub(crate) fn silent_line(silent: &[SiteId]) -> Option<String> {
-    let all: Vec<String> = silent.iter().map(ToString::to_string).collect();
+pub(crate) fn silent_line(answering: &Answering) -> Option<String> {
+    let all: Vec<String> = answering.silent().map(|site| site.to_string()).collect();
     match all.len() {
         0 => None,
         1 => Some(format!("site {} does not answer", all[0])),

@@ -22,9 +22,9 @@ use std::time::Duration;
 
 use clap::Args;
 use nix::unistd;
-use quorate::{Claimant, Cluster, Options, TlsConfig};
+use quorate::{Claimant, Cluster, Options, Question, Responses, TlsConfig};
 
-use quorate_terminal::answer::{Answer, Failure};
+use quorate_terminal::answer::{Answer, Failure, Verdict};
 
 /// The port of the first site of `quorate up`.
 pub(crate) const FIRST_PORT: u16 = 7420;
@@ -32,8 +32,22 @@ pub(crate) const FIRST_PORT: u16 = 7420;
 /// How long a command that only reads tries to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long to wait for the sites' answers to a question.
+/// How long to wait for the sites' answers to a question, at most.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// The exit status of every command that shows something: for `--help`.
+pub(crate) const VIEW_EXIT: &str = "Exit status: 0 if the sites that answer are enough to know; \
+    125 if they are not, or if the cluster cannot be reached.";
+
+/// Asks all sites. It takes a lease at most, even if no site answers.
+pub(crate) async fn ask(cluster: &Cluster, question: Question) -> Responses {
+    cluster.ask(question, ANSWER_TIMEOUT.min(cluster.lease())).await
+}
+
+/// The verdict of a command that shows something: whether the sites know enough.
+pub(crate) fn view_verdict(is_known: bool) -> Verdict {
+    if is_known { Verdict::Clean } else { Verdict::Exit(Failure::SERVICE) }
+}
 
 /// How to reach the cluster.
 #[derive(Args, Clone, Debug)]

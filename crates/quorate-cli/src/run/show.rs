@@ -1,18 +1,18 @@
 //! `quorate show`: the holders of a lock and its queue.
 
 use clap::Args;
-use quorate::{CallView, Kind, Name, SiteId};
+use quorate::{CallView, Kind, Name, Printable, SiteId};
 
-use super::lock_status::{LockStatus, part, silent_line};
-use super::{Connect, block_on};
-use quorate_terminal::answer::{Answer, Verdict, print_lines};
+use super::lock_status::{LockStatus, part};
+use super::{Connect, VIEW_EXIT, block_on, view_verdict};
+use quorate_terminal::answer::{Answer, print_lines};
 use quorate_terminal::figures::short_duration;
 use quorate_terminal::paint::Paint;
 use quorate_terminal::table::{aligned, row};
 
 /// Show the holders of a lock and its queue
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  quorate show deploy")]
+#[command(after_help = format!("Example:\n  quorate show deploy\n\n{VIEW_EXIT}"))]
 pub(crate) struct Show {
     /// The name of the lock
     name: Name,
@@ -30,7 +30,7 @@ impl Show {
             let status = LockStatus::of(&self.connect.cluster().await?, &self.name).await;
             let lines = if self.json { vec![status.json().to_string()] } else { lines(&status) };
             print_lines(&lines)?;
-            Ok(Verdict::Clean)
+            Ok(view_verdict(status.is_known()))
         })
     }
 }
@@ -56,13 +56,13 @@ fn lines(status: &LockStatus) -> Vec<String> {
     lines.extend(status.token().map(|(site, stamp)| {
         format!("site {site} has the token: epoch {}, round {}", stamp.epoch, stamp.round)
     }));
-    lines.extend(silent_line(&status.silent).map(|line| paint.bad(&line)));
+    lines.extend(status.silent_line().map(|line| paint.bad(&line)));
     lines
 }
 
 fn call_row(place: &str, site: SiteId, call: &CallView) -> Vec<String> {
     let claimant = &call.claimant;
-    let text = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+    let text = |text: &str| Printable(if text.is_empty() { "-" } else { text }).to_string();
     vec![
         place.to_owned(),
         text(&claimant.owner),

@@ -6,7 +6,7 @@ use clap::Args;
 use quorate::Name;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::lock_status::{LockStatus, silent_line};
+use super::lock_status::LockStatus;
 use super::signals::Signals;
 use super::{Connect, block_on};
 use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
@@ -17,7 +17,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Print a line whenever the holder of a lock or its queue changes
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate watch deploy\n\n\
-    The sites are asked once a second; stop it with Ctrl-C.")]
+    The sites are asked once a second; stop it with Ctrl-C. While too few sites answer, a line \
+    says so, and it goes on.\n\n\
+    Exit status: 0 if a signal ended it, 125 if the cluster cannot be reached at first.")]
 pub(crate) struct Watch {
     /// The name of the lock
     name: Name,
@@ -63,12 +65,12 @@ fn state(status: &LockStatus) -> impl PartialEq + use<> {
     let fences: Vec<_> = status.holders().map(|(_, call)| call.fence).collect();
     let waiting: Vec<_> =
         status.waiting().into_iter().map(|(site, call)| (site, call.call)).collect();
-    (fences, waiting, status.silent.clone())
+    (fences, waiting, status.doubt(), status.answering.silent().collect::<Vec<_>>())
 }
 
 fn line(status: &LockStatus) -> String {
     let fence = status.holders().last().and_then(|(_, call)| call.fence);
     let fence = fence.map_or_else(String::new, |fence| format!("; fence {fence}"));
-    let silent = silent_line(&status.silent).map_or_else(String::new, |line| format!("; {line}"));
+    let silent = status.silent_line().map_or_else(String::new, |line| format!("; {line}"));
     format!("{}{fence}{silent}", status.sentence())
 }

@@ -163,6 +163,13 @@ impl TestCluster {
         Running::start(piped(&mut self.command(site, line, more)))
     }
 
+    /// The same, with another standard error, such as a terminal.
+    pub(crate) fn spawn_with_errors_to(&self, site: usize, line: &str, err: Stdio) -> Running {
+        let mut command = piped(&mut self.command(site, line, &[]));
+        command.stderr(err);
+        Running::start(command)
+    }
+
     /// Holds a lock until the command's input ends. Returns the command and its fence.
     pub(crate) fn hold(&self, site: usize, line: &str) -> (Running, u64) {
         let script = "echo $QUORATE_FENCE; cat > /dev/null";

@@ -107,6 +107,30 @@ fn a_set_is_a_quorum_if_it_contains_one() {
 }
 
 #[test]
+fn a_set_is_a_cover_if_it_meets_every_quorum() {
+    for system in systems() {
+        let Some(quorums) = list(&*system) else { continue };
+        for set in some_sets(system.n()) {
+            let meets = quorums.iter().all(|quorum| !quorum.is_disjoint(&set));
+            assert_eq!(system.is_cover(&set), meets, "{}: {set}", system.name());
+        }
+        let covers = quorums.iter().all(|quorum| system.is_cover(quorum));
+        assert!(covers, "{}: any two quorums meet", system.name());
+    }
+}
+
+/// Of two halves of the sites, one is a cover: so half of the sites, rounded up, can be enough.
+#[test]
+fn half_of_the_sites_can_be_a_cover() {
+    for system in systems() {
+        let (half, n) = (system.n().div_ceil(2), system.n());
+        let [first, last] =
+            [0..half, n - half..n].map(|sites| sites.map(SiteId::new).collect::<SiteSet>());
+        assert!(system.is_cover(&first) || system.is_cover(&last), "{}", system.name());
+    }
+}
+
+#[test]
 fn the_quorum_of_a_site_contains_it() {
     for system in systems() {
         let n = system.n();

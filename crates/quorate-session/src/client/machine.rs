@@ -10,7 +10,7 @@ use super::grants::Grants;
 use super::{ClientMessage, ClientRequest, SiteReply};
 use crate::claim::{ClaimRequest, Denial, Loss};
 use crate::lock::Granted;
-use crate::question::Answer;
+use crate::question::SiteAnswer;
 use crate::session::{
     self, Durable, Event, Half, Packet, RelativeDeadline, Roles, Rule, Sessions, Terms, between,
 };
@@ -55,7 +55,7 @@ pub enum ClientEffect {
     /// The question was sent to these sites.
     Asked(u64, Vec<SiteId>),
     /// The answer of a site.
-    Answer(u64, SiteId, Answer),
+    Answer(u64, SiteId, SiteAnswer),
 }
 
 /// Why a grant ended before its holder released it.

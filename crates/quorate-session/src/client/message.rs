@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::claim::{BreakRequest, ClaimRequest, Denial, Loss};
 use crate::ids::Fence;
 use crate::lock::Granted;
-use crate::question::{Answer, Question};
+use crate::question::{Question, SiteAnswer};
 use crate::session::RelativeDeadline;
 
 /// A client process: a number drawn at random when it starts.
@@ -59,7 +59,7 @@ pub enum SiteReply {
     /// The question was sent to these sites.
     Asked(u64, Vec<SiteId>),
     /// The answer of a site.
-    Answer(u64, SiteId, Answer),
+    Answer(u64, SiteId, SiteAnswer),
     /// The site is about to stop, and stops at this deadline at the latest. No claim is granted
     /// here any more.
     Draining(RelativeDeadline),
@@ -74,7 +74,7 @@ impl ClientMessage {
         match self {
             ClientMessage::Request(ClientRequest::Claim(_, request)) => 128 + request.bytes(),
             ClientMessage::Request(ClientRequest::Break(request)) => 256 + request.reason.len(),
-            ClientMessage::Reply(SiteReply::Answer(_, _, answer)) => answer.bytes(),
+            ClientMessage::Reply(SiteReply::Answer(_, _, of)) => of.answer.bytes(),
             _ => 128,
         }
     }

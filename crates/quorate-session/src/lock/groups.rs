@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::spec::Details;
 use super::{Granted, Name};
 use crate::claim::Denial;
+use crate::text::Printable;
 
 /// The most groups that a caller may name.
 pub const GROUPS_MAX: usize = 32;
@@ -31,7 +32,7 @@ impl Group {
 
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        Printable(&self.0).fmt(f)
     }
 }
 
@@ -57,7 +58,7 @@ impl Groups {
 
     /// Their names, joined by "or".
     pub(super) fn any(&self) -> String {
-        self.iter().map(Group::name).collect::<Vec<_>>().join(" or ")
+        self.iter().map(Group::to_string).collect::<Vec<_>>().join(" or ")
     }
 
     pub(super) fn check(&self) -> Result<(), Denial> {
@@ -98,7 +99,7 @@ impl FromIterator<Group> for Groups {
 
 impl fmt::Display for Groups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.iter().map(Group::name).collect();
+        let names: Vec<String> = self.iter().map(Group::to_string).collect();
         f.write_str(&names.join(" "))
     }
 }

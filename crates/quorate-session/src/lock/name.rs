@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::SiteError;
 use crate::hash::fnv1a;
+use crate::{Printable, SiteError};
 
 /// The name of a lock: 1 to 256 bytes, no control characters.
 ///
@@ -117,7 +117,7 @@ impl fmt::Debug for Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        Printable(&self.text).fmt(f)
     }
 }
 

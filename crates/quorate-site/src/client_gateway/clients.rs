@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorate_quorum::SiteId;
+use quorate_quorum::{SiteId, SiteSet};
 use quorate_session::client::{ClientId, ClientMessage, SiteReply};
 use quorate_session::session::{
     Context, Effect, Incarnation, Packet, RelativeDeadline, ServerEnd, Terms,
 };
-use quorate_session::{AskId, CallId, SessionNo, Tick};
+use quorate_session::{Answer, AskId, CallId, Question, SessionNo, SiteAnswer, Tick};
 
 use super::replies::{Replies, Reply};
 use crate::site::{GrantState, Site};
@@ -43,13 +43,21 @@ struct Owner {
     inside: bool,
 }
 
-/// A question of a client, and how many answers are missing.
-#[derive(Clone, Copy, Debug)]
+/// A question of a client, and the answers to it.
+#[derive(Clone, Debug)]
 struct Asked {
     client: ClientId,
     number: u64,
+    question: Question,
+    /// How many answers are missing.
     left: usize,
+    /// The sites that have answered, without those in quarantine.
+    counted: SiteSet,
 }
+
+/// How many questions may wait for answers; beyond that the oldest is forgotten. The answer of a
+/// site whose session was lost never comes.
+const ASKS_MAX: usize = 4096;
 
 #[derive(Clone, Debug)]
 struct Client {
@@ -211,31 +219,43 @@ impl Clients {
     }
 
     /// Numbers a new question of a client.
-    pub(super) fn ask(&mut self, id: ClientId, number: u64) -> AskId {
+    pub(super) fn ask(&mut self, client: ClientId, number: u64, question: Question) -> AskId {
         self.last_number += 1;
-        let ask = AskId(self.last_number);
-        self.asks.insert(ask, Asked { client: id, number, left: usize::MAX });
+        let (ask, counted) = (AskId(self.last_number), SiteSet::new());
+        self.asks.insert(ask, Asked { client, number, question, left: usize::MAX, counted });
+        if self.asks.len() > ASKS_MAX {
+            self.asks.pop_first();
+        }
         ask
     }
 
     /// The client of a question that this many sites will answer, and its number there.
     pub(super) fn await_answers(&mut self, ask: AskId, sites: usize) -> Option<(ClientId, u64)> {
-        let Asked { client, number, .. } = self.asks.remove(&ask)?;
-        if sites > 0 {
-            self.asks.insert(ask, Asked { client, number, left: sites });
-        }
-        Some((client, number))
+        let asked = self.asks.get_mut(&ask)?;
+        asked.left = sites;
+        Some((asked.client, asked.number))
     }
 
-    /// Counts an answer; the client of the question, and its number there.
-    pub(super) fn take_answer(&mut self, ask: AskId) -> Option<(ClientId, u64)> {
+    /// Counts an answer; the client of the question, and the reply to it.
+    pub(super) fn take_answer(
+        &mut self,
+        site: &Site,
+        (ask, from): (AskId, SiteId),
+        answer: Answer,
+        quarantined: bool,
+    ) -> Option<(ClientId, SiteReply)> {
         let asked = self.asks.get_mut(&ask)?;
         asked.left = asked.left.saturating_sub(1);
-        let Asked { client, number, left } = *asked;
-        if left == 0 {
+        if !quarantined {
+            asked.counted.insert(from);
+        }
+        let enough = site.is_enough(&asked.question, &asked.counted);
+        let answer = SiteAnswer { answer, quarantined, enough };
+        let reply = (asked.client, SiteReply::Answer(asked.number, from, answer));
+        if asked.left == 0 {
             self.asks.remove(&ask);
         }
-        Some((client, number))
+        Some(reply)
     }
 
     /// The call that a client knows by this number.

@@ -146,7 +146,7 @@ impl SiteWithClients {
                     .update_replies(id, |replies| replies.push(SiteReply::Left(number).into()));
             }
             ClientRequest::Ask(number, question) => {
-                let ask = self.clients.ask(id, number);
+                let ask = self.clients.ask(id, number, question.clone());
                 self.drive_site(Input::Ask(ask, question));
             }
             ClientRequest::Break(order) => self.drive_site(Input::Break(order)),
@@ -184,9 +184,11 @@ impl SiteWithClients {
                         self.clients.queue_answer(id, SiteReply::Asked(number, sites));
                     }
                 }
-                Effect::Answer(ask, site, answer) => {
-                    if let Some((id, number)) = self.clients.take_answer(ask) {
-                        self.clients.queue_answer(id, SiteReply::Answer(number, site, answer));
+                Effect::Answer(ask, from, answer, quarantined) => {
+                    let (site, about) = (&self.site, (ask, from));
+                    let reply = self.clients.take_answer(site, about, answer, quarantined);
+                    if let Some((id, reply)) = reply {
+                        self.clients.queue_answer(id, reply);
                     }
                 }
                 effect => self.route_to_caller(effect),

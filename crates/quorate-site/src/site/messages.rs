@@ -44,8 +44,8 @@ impl Site {
             (SiteMessage::Ask(id, question), Half::Arbiter) => {
                 self.on_question(from, id, &question);
             }
-            (SiteMessage::Answer(id, answer), Half::Requester) => {
-                self.core.out.push(Effect::Answer(id, from, answer));
+            (SiteMessage::Answer(id, answer, quarantined), Half::Requester) => {
+                self.core.out.push(Effect::Answer(id, from, answer, quarantined));
             }
             _ => self.core.note(from, "ignored: it speaks to the wrong half"),
         }

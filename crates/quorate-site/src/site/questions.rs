@@ -1,7 +1,7 @@
 //! Questions: what this site knows, and what it asks the others for a client.
 
 use quorate_protocol::{ClaimView, Eta};
-use quorate_quorum::SiteId;
+use quorate_quorum::{SiteId, SiteSet};
 use quorate_session::session::{Half, between};
 use quorate_session::{
     Answer, AskId, CallView, EtaView, Name, PeerReport, Question, RequestView, ResourceView,
@@ -34,16 +34,32 @@ impl Site {
             Question::List(prefix, most) => self.list(prefix, *most as usize),
             Question::Sites => Answer::Site(Box::new(self.report())),
         };
-        self.core.send(from, Half::Requester, SiteMessage::Answer(id, answer));
+        let quarantined = self.core.shared.quarantined;
+        self.core.send(from, Half::Requester, SiteMessage::Answer(id, answer, quarantined));
     }
 
-    /// The locks that callers of this site use, in the order of their names.
+    /// Whether the answers of these sites to a question are enough, without those in quarantine:
+    /// see [`SiteAnswer::enough`](quorate_session::SiteAnswer::enough).
+    ///
+    /// The kind of a free lock is unknown, and the quorums of pools are any majorities: so half of
+    /// the sites must answer, and they must be a cover of the cluster's quorums, rotated for the
+    /// lock. A list is of any locks, with any rotation.
+    pub fn is_enough(&self, question: &Question, sites: &SiteSet) -> bool {
+        let (shared, n) = (&self.core.shared, self.core.config.quorums.n());
+        let meets = |hash| 2 * sites.len() >= n && shared.is_cover(hash, sites);
+        match question {
+            Question::Show(name) => meets(name.hash64()),
+            Question::List(..) => (0..n as u64).all(meets),
+            Question::Sites => {
+                (0..n as u64).all(|hash| shared.is_quorum_of(shared.quorums(), hash, sites))
+            }
+        }
+    }
+
+    /// The locks in use, as far as this site knows, in the order of their names.
     fn list(&self, prefix: &str, most: usize) -> Answer {
         let meant = |name: &Name| name.as_str().starts_with(prefix);
-        let is_listed =
-            |name: &Name, lock: &dyn LockInstance| meant(name) && !lock.callers().is_empty();
-        let listed = self.table.iter().filter(|(name, lock)| is_listed(name, &***lock));
-        let mut listed: Vec<_> = listed.collect();
+        let mut listed: Vec<_> = self.table.iter().filter(|(name, _)| meant(name)).collect();
         listed.sort_unstable_by_key(|(name, _)| name.as_str());
         let more = listed.len().saturating_sub(most);
         let shown = listed.iter().take(most).map(|(name, lock)| self.view(name, &***lock));
@@ -63,6 +79,7 @@ impl Site {
             quarantine: between(self.core.now, sessions.quarantined_until()),
             resources: self.table.len(),
             calls: self.core.calls.len(),
+            quorum: self.core.config.quorums.min_size(),
             peers: peers.map(peer).collect(),
         }
     }

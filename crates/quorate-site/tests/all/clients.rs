@@ -9,7 +9,9 @@ use quorate_session::client::{
     CallerLoss, ClientEffect, ClientId, ClientInput, ClientMachine, ClientMessage, ClientRequest,
 };
 use quorate_session::session::{Packet, Terms};
-use quorate_session::{Answer, ClaimRequest, Claimant, Denial, LockSpec, Loss, Question};
+use quorate_session::{
+    Answer, ClaimRequest, Claimant, Denial, LockSpec, Loss, Question, SiteAnswer,
+};
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
 use quorate_site::{Config, Disk};
 
@@ -253,7 +255,9 @@ fn a_question_is_answered_by_all_sites() {
     net.client(1, ask(5, Question::List("dep".into(), 10)));
     assert!(net.has(1, |effect| *effect == ClientEffect::Asked(5, vec![SiteId::new(0)])));
     assert!(net.has(1, |effect| match effect {
-        ClientEffect::Answer(5, _, Answer::Listed(views, 0)) => views.len() == 1,
+        ClientEffect::Answer(5, _, SiteAnswer { answer: Answer::Listed(views, 0), .. }) => {
+            views.len() == 1
+        }
         _ => false,
     }));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
-use quorate::{Cluster, Error, Guard, Name, Role};
+use quorate::{Cluster, Error, Guard, Kind, Name, Role};
 
 /// The kind of lock, and how much of it; a mutex by default.
 #[derive(Args, Clone, Debug, Default)]
@@ -83,6 +83,18 @@ impl Share {
 }
 
 impl ClaimArgs {
+    /// The kind of lock that is claimed.
+    pub(super) fn kind(&self) -> Kind {
+        match self.of {
+            Some(units) => Kind::Pool(units),
+            None if self.role.is_some() => Kind::Role,
+            None if self.via.is_some() => Kind::Token,
+            None if !self.groups.is_empty() => Kind::Group,
+            None if self.read || self.write => Kind::ReadWrite,
+            None => Kind::Mutex,
+        }
+    }
+
     /// Claims the lock.
     pub(super) async fn acquire(
         &self,

@@ -19,7 +19,7 @@ pub(crate) use child::{RUN_UNDER_LOCK, RunUnderLock};
 use claim::{ClaimArgs, Granted, Wait};
 use supervisor::Supervisor;
 
-use super::lock_status::{LockStatus, silent_line};
+use super::lock_status::LockStatus;
 use super::signals::{self, Signals};
 use super::{Connect, block_on, own_claimant};
 use quorate_terminal::answer::{Answer, Failure, Verdict};
@@ -58,8 +58,9 @@ Environment of the command:
 The last three are empty if they do not apply.
 
 Exit status: that of the command, 128 + N if signal N ended it; 1 if the lock was not granted in
-time (-E), 121 if it was lost (--lost-exit-code), 125 if the cluster cannot be reached or has no
-quorum, 126 if the command cannot be run, 127 if it is not found.";
+time (-E), 2 if the name is in use as another kind of lock, 121 if it was lost (--lost-exit-code),
+125 if the cluster cannot be reached or has no quorum, 126 if the command cannot be run, 127 if it
+is not found.";
 
 /// Hold a lock while a command runs
 #[derive(Args, Debug)]
@@ -186,6 +187,13 @@ impl Lock {
             Err(error @ Error::Denied(Denial::Units(_) | Denial::Groups(_) | Denial::Time(_))) => {
                 Err(Failure::of(error))
             }
+            Err(Error::Denied(Denial::OtherKind { kind, by, owner })) => {
+                let used = owner.map_or_else(String::new, |owner| format!(", used by {owner}"));
+                let (name, asked) = (&self.name, self.claim.kind());
+                Err(Failure::Input(format!(
+                    "{name} is a {kind}, not a {asked}{used}, says site {by}"
+                )))
+            }
             Err(error) => Err(Failure::Service(format!("{}: {error}", self.name))),
         }
     }
@@ -204,12 +212,12 @@ impl Lock {
     async fn print_refusal(&self, cluster: &Cluster) {
         let status = LockStatus::of(cluster, &self.name).await;
         let name = &self.name;
-        if status.holders().next().is_some() || !status.waiting().is_empty() {
+        if status.is_used() || !status.is_known() {
             eprintln!("quorate: not granted: {}", status.sentence());
         } else {
             eprintln!("quorate: not granted: {name} was held, and has been released since");
         }
-        if let Some(line) = silent_line(&status.silent) {
+        if let Some(line) = status.silent_line() {
             eprintln!("quorate: {line}");
         }
     }

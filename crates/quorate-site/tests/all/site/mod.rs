@@ -7,6 +7,7 @@ mod drain;
 mod kinds;
 mod messages;
 mod net;
+mod questions;
 mod restart;
 mod tokens;
 mod validity;

@@ -6,7 +6,10 @@ use std::time::Duration;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_session::session::Packet;
-use quorate_session::{BreakRequest, CallId, ClaimRequest, Claimant, Denial, LockSpec, Loss, Name};
+use quorate_session::{
+    Answer, AskId, BreakRequest, CallId, ClaimRequest, Claimant, Denial, LockSpec, Loss, Name,
+    Question,
+};
 use quorate_site::{Config, Effect, Grant, Input, Past, Site, SiteMessage};
 
 /// The sites, the packets under way, and the effects for callers.
@@ -203,6 +206,22 @@ impl Net {
         let order = BreakRequest { name: name(text), fence, by, reason: "it hangs".into() };
         self.step(site, Input::Break(order));
         self.settle();
+    }
+
+    /// A site asks all others, and itself. Returns the answers, and which are of a site in
+    /// quarantine.
+    pub(crate) fn ask(&mut self, site: usize, question: Question) -> Vec<(SiteId, Answer, bool)> {
+        self.calls += 1;
+        let ask = AskId(self.calls);
+        self.step(site, Input::Ask(ask, question));
+        self.settle();
+        let answers = self.effects.iter().filter_map(|(_, effect)| match effect {
+            Effect::Answer(to, from, answer, quarantined) if *to == ask => {
+                Some((*from, answer.clone(), *quarantined))
+            }
+            _ => None,
+        });
+        answers.collect()
     }
 
     /// Lets time pass; every site is woken when it asked to be.
