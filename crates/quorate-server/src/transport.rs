@@ -11,7 +11,7 @@ use quorate_net::tls::{Tls, is_site};
 use quorate_session::SiteId;
 use quorate_session::client::ClientId;
 use quorate_session::session::Terms;
-use quorate_wire::{ClientPacket, Decoder, Handshake, HandshakeReply, Refusal, Who};
+use quorate_wire::{ClientPacket, Configuration, Decoder, Handshake, HandshakeReply, Refusal, Who};
 use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::mpsc::UnboundedSender;
@@ -31,6 +31,7 @@ pub(crate) struct Transport {
     pub(crate) me: SiteId,
     pub(crate) addresses: Arc<[String]>,
     pub(crate) terms: Terms,
+    pub(crate) configuration: Arc<Configuration>,
     pub(crate) tls: Option<Tls>,
     pub(crate) events: UnboundedSender<Event>,
     pub(crate) numbers: Arc<AtomicU64>,
@@ -66,12 +67,14 @@ impl Transport {
             None => Box::new(stream),
             Some(tls) => Box::new(tls.connect(Some(peer), stream).await?),
         };
-        let who = Who::Site { cluster_id: self.terms.cluster_id, from: self.me, to: peer };
-        write_frame(&mut stream, &Handshake::new(who)).await?;
+        let configuration = (*self.configuration).clone();
+        let who = Who::Site { from: self.me, to: peer, configuration };
+        write_frame(&mut stream, &Handshake::new(&who)).await?;
         let mut decoder = Decoder::default();
         match read_frame(&mut stream, &mut decoder, HANDSHAKE_TIMEOUT).await? {
             HandshakeReply::Welcome { .. } => self.run_peer(stream, decoder, peer).await,
             HandshakeReply::Refused(why) => {
+                let why = why.seen_from_there();
                 tracing::warn!(site = %peer, %why, "refused");
                 Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_string()))
             }
@@ -130,12 +133,16 @@ impl Transport {
     async fn serve(&self, mut stream: BoxedStream, sites: &[SiteId]) -> io::Result<()> {
         let mut decoder = Decoder::default();
         let handshake: Handshake = read_frame(&mut stream, &mut decoder, HANDSHAKE_TIMEOUT).await?;
-        if let Some(why) = self.refusal(&handshake, sites) {
-            tracing::warn!(%why, "a connection was refused");
-            write_frame(&mut stream, &HandshakeReply::Refused(why)).await?;
-            return Ok(());
-        }
+        let (version, who) = match self.accepts(&handshake, sites)? {
+            Ok(accepted) => accepted,
+            Err(why) => {
+                tracing::warn!(%why, "a connection was refused");
+                write_frame(&mut stream, &HandshakeReply::Refused(why)).await?;
+                return Ok(());
+            }
+        };
         let reply = HandshakeReply::Welcome {
+            version,
             cluster_id: self.terms.cluster_id,
             site: self.me,
             sites: u32::try_from(self.addresses.len()).expect("a cluster has few sites"),
@@ -143,28 +150,40 @@ impl Transport {
             drift: self.terms.drift.parts(),
         };
         write_frame(&mut stream, &reply).await?;
-        match handshake.who {
+        match who {
             Who::Site { from, .. } => self.run_peer(stream, decoder, from).await,
             Who::Client(id) => self.run_client(stream, decoder, id).await,
         }
     }
 
-    fn refusal(&self, handshake: &Handshake, sites: &[SiteId]) -> Option<Refusal> {
-        if let Some(why) = handshake.refusal() {
-            return Some(why);
-        }
-        let Who::Site { cluster_id, from, to } = &handshake.who else { return None };
-        let ours = self.terms.cluster_id;
-        if cluster_id.cluster != ours.cluster {
-            Some(Refusal::OtherCluster)
-        } else if cluster_id.epoch != ours.epoch {
-            Some(Refusal::OtherEpoch(ours.epoch))
+    /// The version and the other end of a connection; or why it is refused.
+    fn accepts(
+        &self,
+        handshake: &Handshake,
+        sites: &[SiteId],
+    ) -> io::Result<Result<(u32, Who), Refusal>> {
+        let version = match handshake.version() {
+            Ok(version) => version,
+            Err(why) => return Ok(Err(why)),
+        };
+        let who = handshake.who().map_err(io::Error::other)?;
+        Ok(match self.refusal(&who, sites) {
+            Some(why) => Err(why),
+            None => Ok((version, who)),
+        })
+    }
+
+    fn refusal(&self, who: &Who, sites: &[SiteId]) -> Option<Refusal> {
+        let Who::Site { configuration, from, to } = who else { return None };
+        let differences = self.configuration.differences(configuration);
+        if !differences.is_empty() {
+            Some(Refusal::OtherConfiguration(differences))
         } else if *to != self.me {
-            Some(Refusal::OtherSite(self.me))
+            Some(Refusal::OtherSite { reached: self.me, wanted: *to })
         } else if from.index() >= self.addresses.len() || *from == self.me {
             Some(Refusal::NoSuchSite(*from))
         } else if !sites.contains(from) {
-            Some(Refusal::OtherCertificate)
+            Some(Refusal::OtherCertificate(*from))
         } else {
             None
         }
