@@ -2,11 +2,13 @@
 
 pub mod certificates;
 mod config;
+mod connection_log;
 mod connections;
 mod core;
 mod disk;
 mod error;
 mod local;
+mod log_limit;
 mod server;
 mod transport;
 

@@ -137,6 +137,7 @@ impl Server {
             tls,
             events: events.clone(),
             numbers: Arc::clone(&numbers),
+            log: Arc::default(),
         };
         let server = Self {
             events,
