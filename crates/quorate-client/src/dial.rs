@@ -115,11 +115,11 @@ impl Dialer {
                 Some(tls) => Box::new(tls.connect(None, stream).await?),
             }
         };
-        write_frame(&mut stream, &Handshake::new(Who::Client(self.me))).await?;
+        write_frame(&mut stream, &Handshake::new(&Who::Client(self.me))).await?;
         let mut decoder = Decoder::default();
         let refused = |why: String| io::Error::new(io::ErrorKind::PermissionDenied, why);
         match read_frame(&mut stream, &mut decoder, HANDSHAKE_TIMEOUT).await? {
-            HandshakeReply::Refused(why) => Err(refused(why.to_string())),
+            HandshakeReply::Refused(why) => Err(refused(why.seen_from_there().to_string())),
             HandshakeReply::Welcome { cluster_id, lease, drift, sites, .. } => {
                 let lease = Lease::new(lease).map_err(|error| refused(error.to_string()))?;
                 let drift = Drift::new(drift).map_err(|error| refused(error.to_string()))?;

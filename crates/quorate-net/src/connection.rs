@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use tokio::time;
 
 use crate::clock;
+use crate::tls::explain;
 
 /// A stream of bytes in both directions.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
@@ -40,12 +41,15 @@ pub async fn read_frame<T: DeserializeOwned>(
             if let Some(frame) = decoder.next().map_err(invalid)? {
                 return Ok(frame);
             }
-            if stream.read_buf(decoder.buffer()).await? == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
+            // With TLS 1.3, the first read says whether our certificate was accepted.
+            if stream.read_buf(decoder.buffer()).await.map_err(explain)? == 0 {
+                let why = "the other end closed the connection";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
             }
         }
     };
-    time::timeout(timeout, read).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    let late = || io::Error::new(io::ErrorKind::TimedOut, "the other end does not answer");
+    time::timeout(timeout, read).await.unwrap_or_else(|_| Err(late()))
 }
 
 /// Writes one frame.

@@ -10,6 +10,7 @@ use quorate_quorum::{Kind, QuorumSystem, SiteId, build};
 use quorate_session::session::{ClusterId, Drift, Lease, Terms};
 use quorate_site::group::{self, Choice};
 use quorate_site::role::{self, Overrun};
+use quorate_wire::Configuration;
 use serde::Deserialize;
 
 use crate::ServerError;
@@ -20,9 +21,6 @@ use crate::ServerError;
 pub struct SiteConfig {
     /// The name of the cluster; sites of another one are refused.
     pub cluster: String,
-    /// The epoch of this configuration; raise it whenever the list of sites changes.
-    #[serde(default)]
-    pub epoch: u64,
     /// The place of this site in the list, counted from 1.
     pub site: usize,
     /// The addresses of all sites, in the same order everywhere.
@@ -109,7 +107,6 @@ impl SiteConfig {
     pub fn new(cluster: &str, site: usize, sites: &[String], data: PathBuf) -> Self {
         Self {
             cluster: cluster.to_owned(),
-            epoch: 0,
             site,
             sites: sites.to_vec(),
             listen: None,
@@ -138,7 +135,10 @@ impl SiteConfig {
     pub fn read(path: &Path) -> Result<Self, ServerError> {
         let problem = |why: String| ServerError::Config(format!("{}: {why}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
-        let config: Self = toml::from_str(&text).map_err(|error| problem(error.to_string()))?;
+        let config: Self = toml::from_str(&text).map_err(|error| {
+            let hint = if has_epoch(&text) { EPOCH_IS_GONE } else { "" };
+            problem(format!("{error}{hint}"))
+        })?;
         config.check().map_err(|error| problem(error.to_string()))?;
         Ok(config)
     }
@@ -206,11 +206,7 @@ impl SiteConfig {
     /// The lease or the drift is out of range.
     pub fn terms(&self) -> Result<Terms, ServerError> {
         let wrong = |error: quorate_session::SiteError| ServerError::Config(error.to_string());
-        let cluster_id = ClusterId {
-            cluster: self.cluster_id()?,
-            epoch: self.epoch,
-            wire: quorate_wire::VERSION,
-        };
+        let cluster_id = self.cluster_id()?;
         let lease = Lease::new(Duration::from_millis(self.lease_ms)).map_err(wrong)?;
         let drift = Drift::new(self.drift_permille).map_err(wrong)?;
         Ok(Terms::new(cluster_id, lease, drift))
@@ -234,9 +230,34 @@ impl SiteConfig {
         })
     }
 
-    /// A hash of the cluster's name and of all settings that must be the same at all its sites for
-    /// quorums to intersect and leases to hold. Sites that differ in it refuse each other.
-    fn cluster_id(&self) -> Result<u64, ServerError> {
+    /// The settings that must be equal at all sites, as sites compare them when they connect. The
+    /// name of the cluster comes first.
+    pub(crate) fn configuration(&self) -> Configuration {
+        let optional = |value: Option<u64>| value.map_or("none".to_owned(), |ms| ms.to_string());
+        let own = |field: &str, value: String| (field.to_owned(), value);
+        let sites = self.sites.iter().zip(1..);
+        let mut all = vec![
+            own("cluster", self.cluster.clone()),
+            own("sites", format!("{} addresses", self.sites.len())),
+        ];
+        all.extend(sites.map(|(address, n)| (format!("sites[{n}]"), address.clone())));
+        all.extend([
+            own("quorum", self.quorum.clone()),
+            own("lease_ms", self.lease_ms.to_string()),
+            own("drift_permille", self.drift_permille.to_string()),
+            own("group_choice", self.group_choice.clone()),
+            own("group_limit_ms", optional(self.group_limit_ms)),
+            own("role_overrun", self.role_overrun.clone()),
+            own("role_grace_ms", self.role_grace_ms.to_string()),
+            own("role_cap_ms", optional(self.role_cap_ms)),
+            own("role_extend", self.role_extend.to_string()),
+        ]);
+        all.into_iter().collect()
+    }
+
+    /// A hash of the cluster's name and of the settings that the sessions of clients depend on: a
+    /// client that knew the cluster with others is refused. Each session tells its own lease.
+    fn cluster_id(&self) -> Result<ClusterId, ServerError> {
         let Self { cluster, sites, quorum, drift_permille, .. } = self;
         let wrong = |error: quorate_session::SiteError| {
             ServerError::Config(format!("cluster = \"{cluster}\": {error}"))
@@ -246,7 +267,7 @@ impl SiteConfig {
         // A name may have the full length by itself; then its end is cut off.
         let end = whole.floor_char_boundary(quorate_session::Name::MAX_BYTES);
         let name: quorate_session::Name = whole[..end].parse().map_err(wrong)?;
-        Ok(name.hash64())
+        Ok(ClusterId(name.hash64()))
     }
 
     /// The configuration of the pure site.
@@ -262,6 +283,14 @@ impl SiteConfig {
         config.settings.role = self.role_options()?;
         Ok(config)
     }
+}
+
+/// Said of a configuration for earlier versions.
+const EPOCH_IS_GONE: &str = "`epoch` is gone: remove the line. Sites compare the list of sites and \
+    all other settings that must be equal; to change one, stop all sites first";
+
+fn has_epoch(text: &str) -> bool {
+    text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("epoch"))
 }
 
 /// The value with this name.
@@ -282,11 +311,39 @@ mod tests {
         toml::from_str(&format!("{base}{text}")).unwrap()
     }
 
+    /// A test of the list itself: what is left out is one site's own.
     #[test]
-    fn sites_that_differ_where_they_must_agree_are_of_different_clusters() {
-        let cluster_id = |text: &str| config(text).terms().unwrap().cluster_id.cluster;
+    fn all_settings_that_must_be_equal_are_compared() {
+        let ours = config("cluster = \"prod\"");
+        for (field, line) in [
+            ("quorum", "quorum = \"tree\""),
+            ("lease_ms", "lease_ms = 500"),
+            ("drift_permille", "drift_permille = 5"),
+            ("group_choice", "group_choice = \"most-waiting\""),
+            ("group_limit_ms", "group_limit_ms = 5"),
+            ("role_overrun", "role_overrun = \"tolerate\""),
+            ("role_grace_ms", "role_grace_ms = 5"),
+            ("role_cap_ms", "role_cap_ms = 5"),
+            ("role_extend", "role_extend = false"),
+        ] {
+            let other = config(&format!("cluster = \"prod\"\n{line}"));
+            let found = ours.configuration().differences(&other.configuration());
+            let fields: Vec<&str> = found.iter().map(|found| found.field.as_str()).collect();
+            assert_eq!(fields, [field]);
+        }
+        let own = config("cluster = \"prod\"\nlocal_turns = 1\ninsecure = true\nunix = \"u\"");
+        assert_eq!(ours.configuration(), own.configuration());
+        let mut other = ours.clone();
+        other.sites.reverse();
+        let found = ours.configuration().differences(&other.configuration());
+        assert_eq!(found[0].to_string(), "sites[1] differs: 127.0.0.1:1 here, 127.0.0.1:2 there");
+    }
+
+    #[test]
+    fn sessions_depend_on_less() {
+        let cluster_id = |text: &str| config(text).terms().unwrap().cluster_id;
         let ours = cluster_id("cluster = \"prod\"");
-        assert_eq!(cluster_id("cluster = \"prod\"\nlease_ms = 500"), ours, "leases may differ");
+        assert_eq!(cluster_id("cluster = \"prod\"\nlease_ms = 500"), ours);
         for other in [
             "cluster = \"test\"",
             "cluster = \"prod\"\nquorum = \"tree\"",

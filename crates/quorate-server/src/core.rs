@@ -347,14 +347,21 @@ impl Core {
 }
 
 fn log_audit(audit: &Audit) {
-    let (what, request) = match audit {
-        Audit::Asked(request) => ("asked to break a grant", request),
-        Audit::Ending(request, ..) => ("a grant is broken here", request),
-        Audit::Acknowledged(request, _) => ("the holder's site ends the grant", request),
-    };
+    let (Audit::Asked(request) | Audit::Ending(request, ..) | Audit::Acknowledged(request, _)) =
+        audit;
     let (name, fence, by, reason) = (&request.name, request.fence, &request.by, &request.reason);
     let reason = Printable(reason);
-    tracing::warn!(%name, %fence, %by, %reason, "{what}");
+    match audit {
+        Audit::Asked(..) => {
+            tracing::warn!(%name, %fence, %by, %reason, "asked to break a grant");
+        }
+        Audit::Ending(..) => {
+            tracing::warn!(%name, %fence, %by, %reason, "a grant is broken here");
+        }
+        Audit::Acknowledged(..) => {
+            tracing::warn!(%name, %fence, %by, %reason, "the holder's site ends the grant");
+        }
+    }
 }
 
 /// Logs a new token: the sites that promised it, and the token that it replaces.

@@ -2,12 +2,14 @@
 
 pub mod certificates;
 mod config;
+mod connection_log;
 mod connections;
 mod core;
 mod disk;
 mod disk_writer;
 mod error;
 mod local;
+mod log_limit;
 mod server;
 mod transport;
 

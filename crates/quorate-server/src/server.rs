@@ -135,9 +135,11 @@ impl Server {
             me: config.me(),
             addresses: config.sites.clone().into(),
             terms: config.terms()?,
+            configuration: Arc::new(config.configuration()),
             tls,
             events: events.clone(),
             numbers: Arc::clone(&numbers),
+            log: Arc::default(),
         };
         let server = Self {
             events,

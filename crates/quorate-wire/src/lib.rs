@@ -6,14 +6,16 @@
 //! All are sent as frames: a length of four bytes, then that many bytes in the format of
 //! `postcard`. Invalid bytes end the connection, and have no other effect.
 
+mod configuration;
 mod frame;
 mod handshake;
 
 use quorate_session::client::ClientMessage;
 use quorate_session::session::Packet;
 
+pub use configuration::{Configuration, Difference};
 pub use frame::{Decoder, MAX_FRAME, WireError, encode};
-pub use handshake::{Handshake, HandshakeReply, Refusal, VERSION, Who};
+pub use handshake::{Handshake, HandshakeReply, Refusal, Versions, Who};
 
 /// A packet between a client and its site.
 pub type ClientPacket = Packet<ClientMessage>;

@@ -7,13 +7,14 @@
 mod net;
 
 use proptest::prelude::*;
+use quorate_session::SiteId;
 use quorate_session::client::{ClientId, ClientMessage, ClientRequest, SiteReply};
-use quorate_session::session::{ClusterId, Frame, Packet, Seq};
+use quorate_session::session::{Frame, Packet, Seq};
 use quorate_session::{ClaimRequest, Claimant, Denial, Group, GroupSpec, LockSpec, Question};
 use quorate_site::SiteMessage;
 use quorate_wire::{
-    ClientPacket, Decoder, Handshake, HandshakeReply, MAX_FRAME, Refusal, VERSION, Who, WireError,
-    encode,
+    ClientPacket, Configuration, Decoder, Handshake, HandshakeReply, MAX_FRAME, Refusal, Versions,
+    Who, WireError, encode,
 };
 
 use crate::net::Net;
@@ -114,21 +115,112 @@ fn an_invalid_name_is_refused_by_the_decoder() {
     assert_eq!(decoder.next::<(quorate_session::Name, u8)>(), Err(WireError::Malformed));
 }
 
-#[test]
-fn a_handshake_says_why_it_is_refused() {
-    let good = Handshake::new(Who::Client(ClientId(3)));
-    assert_eq!(good.refusal(), None);
-    let other = Handshake { version: VERSION + 5, ..good.clone() };
-    assert_eq!(other.refusal(), Some(Refusal::OtherVersion(VERSION)));
-    let other_protocol = Handshake { magic: *b"GET / H", ..good };
-    assert_eq!(other_protocol.refusal(), Some(Refusal::NotQuorate));
-    let answer = HandshakeReply::Refused(Refusal::OtherEpoch(4));
+fn site(configuration: Configuration) -> Who {
+    Who::Site { from: SiteId::new(0), to: SiteId::new(2), configuration }
+}
+
+fn encoded(value: &impl serde::Serialize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    encode(&answer, &mut bytes).unwrap();
+    encode(value, &mut bytes).unwrap();
+    bytes
+}
+
+fn decoded<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
     let mut decoder = Decoder::default();
-    decoder.extend(&bytes);
-    assert_eq!(decoder.next::<HandshakeReply>(), Ok(Some(answer)));
-    assert_eq!(ClusterId::default().epoch, 0);
+    decoder.extend(bytes);
+    decoder.next().map(|frame| frame.expect("it is complete"))
+}
+
+/// The table in the documentation of the module: later versions must be able to read this.
+#[test]
+fn the_bytes_of_the_first_frames_are_fixed() {
+    let who = Who::Client(ClientId(3));
+    let bytes = encoded(&Handshake::new(&who));
+    assert_eq!(bytes, b"\x0c\0\0\0quorate\x06\x06\x02\x01\x03");
+    assert!(Handshake::is_start(&bytes[..Handshake::START]));
+    assert!(!Handshake::is_start(b"\x16\x03\x01\0\xf4\x01\0\0\xf0\x03\x03"), "TLS");
+    let bytes = encoded(&Handshake::new(&site([("a", "b")].into_iter().collect())));
+    assert_eq!(bytes, b"\x12\0\0\0quorate\x06\x06\x08\0\0\x02\x01\x01a\x01b");
+    let (here, there) = (Versions::OURS, Versions { lowest: 7, highest: 9 });
+    let refused = HandshakeReply::Refused(Refusal::OtherVersion { here, there });
+    assert_eq!(encoded(&refused), b"\x06\0\0\0\x01\x01\x06\x06\x07\x09");
+    let refused = HandshakeReply::Refused(Refusal::NeedsTls { here: true });
+    assert_eq!(encoded(&refused), b"\x03\0\0\0\x01\x02\x01");
+}
+
+#[test]
+fn the_highest_common_version_is_chosen() {
+    let range = |lowest, highest| Versions { lowest, highest };
+    assert_eq!(range(6, 6).common(range(6, 9)), Some(6));
+    assert_eq!(range(4, 8).common(range(6, 7)), Some(7));
+    assert_eq!(range(6, 6).common(range(7, 9)), None);
+    assert_eq!(range(6, 6).common(range(9, 2)), None, "not a range");
+    let mut later = Handshake::new(&site(Configuration::default()));
+    later.versions = range(6, 40);
+    assert_eq!(later.version(), Ok(6));
+}
+
+/// Who opens the connection may be of a sort, or have fields, that later versions added.
+#[test]
+fn a_later_version_is_understood_as_far_as_possible() {
+    let bytes = b"\x0f\0\0\0quorate\x06\x09\x05\x01\x03new";
+    let handshake: Handshake = decoded(bytes).unwrap();
+    assert_eq!((handshake.version(), handshake.who()), (Ok(6), Ok(Who::Client(ClientId(3)))));
+    let bytes = b"\x0d\0\0\0quorate\x07\x09\x03\x09ab";
+    let handshake: Handshake = decoded(bytes).unwrap();
+    let why = handshake.version().unwrap_err();
+    assert_eq!(why.to_string(), "no common wire version: 6 here, 7 to 9 there");
+    let there = why.seen_from_there().to_string();
+    assert_eq!(there, "no common wire version: 7 to 9 here, 6 there");
+    assert_eq!(handshake.who(), Err(WireError::Malformed));
+}
+
+#[test]
+fn a_refusal_names_the_settings_that_differ() {
+    let with = |lease: &str, drift: &str, cluster: &str| -> Configuration {
+        [("cluster", cluster), ("lease_ms", lease), ("drift_permille", drift)].into_iter().collect()
+    };
+    let ours = with("3000", "10", "prod");
+    let says = |theirs: Configuration| {
+        let why = Refusal::OtherConfiguration(ours.differences(&theirs));
+        let reply: HandshakeReply = decoded(&encoded(&HandshakeReply::Refused(why))).unwrap();
+        let HandshakeReply::Refused(why) = reply else { panic!("{reply:?}") };
+        (why.to_string(), why.seen_from_there().to_string())
+    };
+    assert_eq!(ours.differences(&ours), []);
+    let (here, there) = says(with("5000", "10", "prod"));
+    assert_eq!(here, "lease_ms differs: 3000 here, 5000 there");
+    assert_eq!(there, "lease_ms differs: 5000 here, 3000 there");
+    let (here, _) = says(with("5000", "1", "prod"));
+    assert_eq!(
+        here,
+        "lease_ms differs: 3000 here, 5000 there; drift_permille differs: 10 here, 1 there"
+    );
+    assert_eq!(says(with("5000", "1", "test")).0, "cluster differs: prod here, test there");
+    let more = [("cluster", "prod"), ("lease_ms", "3000"), ("drift_permille", "10"), ("new", "1")];
+    let more: Configuration = more.into_iter().collect();
+    assert_eq!(says(more).0, "new differs: not known here, 1 there");
+}
+
+#[test]
+fn a_configuration_has_a_limited_size() {
+    let long = |end: &str| -> Configuration {
+        [("quorum", "1,".repeat(9000) + end)].into_iter().collect()
+    };
+    let [difference] = &long("2").differences(&long("3"))[..] else { panic!("the end counts") };
+    assert!(difference.here.len() <= Configuration::MAX_TEXT, "{}", difference.here.len());
+    assert_eq!(decoded::<Configuration>(&encoded(&long("2"))), Ok(long("2")));
+    let many = vec![("a", "b"); Configuration::MAX_FIELDS + 1];
+    assert_eq!(decoded::<Configuration>(&encoded(&many)), Err(WireError::Malformed));
+    let wide = vec![("a", "b".repeat(Configuration::MAX_TEXT + 1))];
+    assert_eq!(decoded::<Configuration>(&encoded(&wide)), Err(WireError::Malformed));
+}
+
+#[test]
+fn another_protocol_is_recognised() {
+    let mut other = Handshake::new(&Who::Client(ClientId(3)));
+    other.magic = *b"GET / H";
+    assert_eq!(other.version(), Err(Refusal::NotQuorate));
 }
 
 /// Decodes all bytes as each type of frame, which ends with the bytes or in an error.
@@ -141,7 +233,9 @@ fn read_all(bytes: &[u8]) -> usize {
             let more = match pass {
                 0 => decoder.next::<SitePacket>().map(|frame| frame.is_some()),
                 1 => decoder.next::<ClientPacket>().map(|frame| frame.is_some()),
-                _ => decoder.next::<Handshake>().map(|frame| frame.is_some()),
+                _ => decoder
+                    .next::<Handshake>()
+                    .map(|frame| frame.map(|handshake| handshake.who().ok()).is_some()),
             };
             match more {
                 Ok(true) => count += 1,

@@ -11,6 +11,7 @@ mod habits;
 mod layers;
 mod lex;
 mod links;
+mod log_events;
 mod manifests;
 mod markdown;
 mod mentions;
@@ -43,6 +44,7 @@ be right`. Clippy's lints come on top. The rules:
   references no path of one machine, no link to a missing file, no citation of a missing scenario
              or of an erratum that the protocol's page does not list; a name of code in a document
              about code exists, and a Rust file in backticks in any document or comment
+  log        the events that a site logs are those of the table in docs/operating.md
 ";
 
 /// A broken rule.
@@ -85,6 +87,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
         findings.extend(paths::machine_paths(file));
     }
     let sources = sources(tree);
+    findings.extend(log_events::log_events(tree, &sources));
     let names = Definitions::collect(&sources);
     let errata = Errata::read(tree);
     for file in tree.ending(".txt").filter(|file| file.path.starts_with("scenarios/")) {

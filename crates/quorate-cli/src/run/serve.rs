@@ -57,8 +57,14 @@ impl Serve {
             ServerError::Config(why) => Failure::Input(why),
             _ => Failure::service(error),
         })?;
-        tracing::info!(cluster = config.cluster, site = config.site, sites,
-            address = ?server.address(), tls = config.tls.is_some(), "the site runs");
+        tracing::info!(
+            cluster = config.cluster,
+            site = config.site,
+            sites,
+            address = server.address().map(display),
+            tls = config.tls.is_some(),
+            "the site runs"
+        );
         block_on(async {
             let mut signals = Signals::new().map_err(Failure::service)?;
             tokio::select! {

@@ -70,6 +70,20 @@ impl TestCluster {
     }
 
     fn start_with(count: usize, more: impl Fn(&Path, usize) -> String, tls: Vec<String>) -> Self {
+        let mut sites = Self::configure(count, more, tls);
+        for site in 1..=count {
+            sites.restart(site);
+        }
+        sites.wait_until_connected();
+        sites
+    }
+
+    /// Configures sites, but starts none. `more` is the end of each configuration.
+    pub(crate) fn configure(
+        count: usize,
+        more: impl Fn(&Path, usize) -> String,
+        tls: Vec<String>,
+    ) -> Self {
         let folder = tempfile::tempdir().expect("there is room");
         let addresses: Vec<String> =
             (0..count).map(|_| format!("127.0.0.1:{}", free_port())).collect();
@@ -83,12 +97,34 @@ impl TestCluster {
             fs::write(folder.path().join(format!("site-{site}.toml")), text).expect("it fits");
         }
         let processes = (0..count).map(|_| None).collect();
-        let mut sites = Self { folder, addresses, processes, tls };
-        for site in 1..=count {
-            sites.restart(site);
-        }
-        sites.wait_until_connected();
-        sites
+        Self { folder, addresses, processes, tls }
+    }
+
+    /// Replaces a part of the configuration of a site.
+    #[track_caller]
+    pub(crate) fn change(&self, site: usize, from: &str, to: &str) {
+        let path = self.file(&format!("site-{site}.toml"));
+        let text = fs::read_to_string(&path).expect("it is configured");
+        assert!(text.contains(from), "`{from}` is not in {text}");
+        fs::write(path, text.replacen(from, to, 1)).expect("it fits");
+    }
+
+    /// Waits for a line in the log of a site that contains all of `words`, and returns it.
+    #[track_caller]
+    pub(crate) fn wait_for_log(&self, site: usize, words: &[&str]) -> String {
+        let mut found = None;
+        until(&format!("site {site} logs {words:?}"), || {
+            found = self.logged(site, words).into_iter().next();
+            found.is_some() || crate::program::quorate("--version").code.is_none()
+        });
+        found.expect("it was found")
+    }
+
+    /// The lines in the log of a site that contain all of `words`.
+    pub(crate) fn logged(&self, site: usize, words: &[&str]) -> Vec<String> {
+        let log = fs::read_to_string(self.log(site)).unwrap_or_default();
+        let has_all = |line: &&str| words.iter().all(|word| line.contains(word));
+        log.lines().filter(has_all).map(str::to_owned).collect()
     }
 
     /// The path of a file in the directory of the sites.

@@ -25,16 +25,10 @@ pub struct Renewal(pub u64);
 )]
 pub struct Seq(pub u64);
 
-/// What two sites must have in common to communicate at all.
+/// What the two ends of a session must have in common: a digest of the name of their cluster and
+/// of all that quorums and deadlines depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ClusterId {
-    /// The cluster they belong to.
-    pub cluster: u64,
-    /// The epoch of its configuration.
-    pub epoch: u64,
-    /// The version of their wire format.
-    pub wire: u32,
-}
+pub struct ClusterId(pub u64);
 
 /// One packet from one end to the other.
 ///
@@ -129,27 +123,8 @@ pub enum Refusal {
     Gone,
     /// A later incarnation or session of this client was opened here.
     Stale,
-    /// The server belongs to another cluster.
+    /// The server belongs to another cluster, or to one that is configured differently.
     OtherCluster,
-    /// The server has another configuration.
-    OtherEpoch,
-    /// The server uses another version of the wire format.
-    OtherWire,
-}
-
-impl ClusterId {
-    /// Why a site with this identity refuses one with `other`; `None` if it does not.
-    pub fn differs(self, other: ClusterId) -> Option<Refusal> {
-        if self.cluster != other.cluster {
-            Some(Refusal::OtherCluster)
-        } else if self.epoch != other.epoch {
-            Some(Refusal::OtherEpoch)
-        } else if self.wire != other.wire {
-            Some(Refusal::OtherWire)
-        } else {
-            None
-        }
-    }
 }
 
 impl Refusal {
@@ -159,8 +134,6 @@ impl Refusal {
             Refusal::Gone => "refused: the session is gone",
             Refusal::Stale => "refused: a later incarnation or session of this site was there",
             Refusal::OtherCluster => "refused: it belongs to another cluster",
-            Refusal::OtherEpoch => "refused: it has another configuration",
-            Refusal::OtherWire => "refused: it speaks another version",
         }
     }
 }

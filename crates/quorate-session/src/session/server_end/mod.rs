@@ -69,8 +69,8 @@ impl<M: Clone> ServerEnd<M> {
     /// `docs/site.md`.
     pub fn on_hello(&mut self, cx: Context<'_>, hello: Hello, out: &mut Vec<Effect<M>>) {
         let number = hello.opening.number();
-        if let Some(why) = cx.terms.cluster_id.differs(hello.cluster_id) {
-            return self.refuse(number, why, out);
+        if cx.terms.cluster_id != hello.cluster_id {
+            return self.refuse(number, Refusal::OtherCluster, out);
         }
         let asked = (hello.incarnation, number);
         let is_new = matches!(hello.opening, Opening::New(_));

@@ -310,7 +310,7 @@ fn a_refused_new_session_waits_for_the_next_connection() {
     let mut rig = Rig::new();
     rig.up(0);
     rig.effects();
-    rig.refused(10, Refusal::OtherEpoch);
+    rig.refused(10, Refusal::OtherCluster);
     rig.wait(100_000);
     assert_eq!(rig.effects(), []);
     assert_eq!(rig.end.deadline(), None);

@@ -1,14 +1,21 @@
 //! TLS 1.3 with certificates on both sides.
 
+mod problem;
+mod verifier;
+
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use std::{fmt, net};
 
 use quorate_session::SiteId;
 use serde::Deserialize;
 use thiserror::Error;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::rustls::client::WebPkiServerVerifier;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
@@ -18,6 +25,11 @@ use tokio_rustls::rustls::{
 };
 use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
 use webpki::EndEntityCert;
+
+use self::verifier::{Noting, handshake};
+
+pub use self::problem::TlsProblem;
+pub(crate) use self::problem::explain;
 
 /// The name in the certificates of all sites, for clients that connect to any of them.
 pub const ANY_SITE: &str = "quorate";
@@ -77,11 +89,14 @@ impl Tls {
         let verifier = WebPkiClientVerifier::builder(Arc::clone(&roots)).build();
         let verifier = verifier.map_err(|error| problem(&config.ca, error.to_string()))?;
         let server = ServerConfig::builder_with_protocol_versions(&[&TLS13])
-            .with_client_cert_verifier(verifier)
+            .with_client_cert_verifier(Arc::new(Noting(verifier)))
             .with_single_cert(chain.clone(), key.clone_key())
             .map_err(|error| wrong(error.to_string()))?;
+        let verifier = WebPkiServerVerifier::builder(roots).build();
+        let verifier = verifier.map_err(|error| problem(&config.ca, error.to_string()))?;
         let client = ClientConfig::builder_with_protocol_versions(&[&TLS13])
-            .with_root_certificates(roots)
+            .dangerous() // the verifier is the usual one; ours only notes whom it saw
+            .with_custom_certificate_verifier(Arc::new(Noting(verifier)))
             .with_client_auth_cert(chain, key)
             .map_err(|error| wrong(error.to_string()))?;
         Ok(Self {
@@ -94,16 +109,30 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// The other side has no certificate of the cluster's authority.
+    /// The other side has no certificate of the cluster's authority. The error holds a
+    /// [`TlsProblem`].
     pub async fn accept(&self, stream: TcpStream) -> io::Result<server::TlsStream<TcpStream>> {
-        self.acceptor.accept(stream).await
+        let mut refused = None;
+        let accept = async {
+            let done = self.acceptor.accept(stream).into_fallible().await;
+            done.map_err(|(error, stream)| {
+                refused = Some(stream);
+                error
+            })
+        };
+        let done = handshake(accept).await;
+        if let Some(stream) = refused {
+            close_gently(stream).await;
+        }
+        done
     }
 
     /// Opens a connection to this site, or to any.
     ///
     /// # Errors
     ///
-    /// The other side has no certificate of the cluster's authority for that site.
+    /// The other side has no certificate of the cluster's authority for that site. The error holds
+    /// a [`TlsProblem`].
     pub async fn connect(
         &self,
         site: Option<SiteId>,
@@ -111,7 +140,7 @@ impl Tls {
     ) -> io::Result<client::TlsStream<TcpStream>> {
         let name = site.map_or_else(|| ANY_SITE.to_owned(), site_name);
         let name = ServerName::try_from(name).expect("a valid DNS name");
-        self.connector.connect(name, stream).await
+        handshake(self.connector.connect(name, stream)).await
     }
 
     /// As [`Tls::accept`], for blocking I/O.
@@ -139,6 +168,43 @@ impl Tls {
         let connection = ClientConnection::new(config, name).map_err(io::Error::other)?;
         Ok(StreamOwned::new(connection, stream))
     }
+}
+
+/// Closes a connection so that the last bytes that were sent reach the other end: if it is closed
+/// while there are bytes to read, the system may discard them.
+pub async fn close_gently(mut stream: TcpStream) {
+    let close = async {
+        stream.shutdown().await?;
+        let (mut bytes, mut count) = ([0; 4096], 0);
+        while count < MOST_IGNORED {
+            match stream.read(&mut bytes).await? {
+                0 => break,
+                more => count += more,
+            }
+        }
+        io::Result::Ok(())
+    };
+    drop(timeout(CLOSE_TIMEOUT, close).await); // the other end may be gone
+}
+
+/// How many bytes of the other end are read to close a connection gently, and for how long.
+const MOST_IGNORED: usize = 1 << 16;
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The names in the certificate of the peer that opened this connection.
+pub fn peer_names(stream: &server::TlsStream<TcpStream>) -> Option<String> {
+    let (_, connection) = stream.get_ref();
+    Some(certificate_names(connection.peer_certificates()?.first()?))
+}
+
+/// The names in a certificate, for people to read.
+fn certificate_names(certificate: &CertificateDer<'_>) -> String {
+    const MOST: usize = 4;
+    let Ok(certificate) = EndEntityCert::try_from(certificate) else {
+        return "invalid".into();
+    };
+    let names: Vec<&str> = certificate.valid_dns_names().take(MOST).collect();
+    if names.is_empty() { "without names".into() } else { names.join(", ") }
 }
 
 /// Whether the peer that opened this connection has the certificate of `site`.
