@@ -53,7 +53,7 @@ fn as_json(status: &LockStatus) -> Value {
             "place": standing.place,
             "blocked_by": tickets(&standing.blocked_by),
             "eta_ms": eta(status, &standing).map(millis),
-            "lacks": site_numbers(&standing.lacks.iter().copied().collect::<Vec<_>>()),
+            "lacks": site_numbers(&lacks(status, &standing)),
             "unheard": site_numbers(&unheard(status, &standing)),
             "callers": callers,
         })
@@ -90,10 +90,11 @@ fn lines(status: &LockStatus) -> Vec<String> {
 }
 
 fn request_line(status: &LockStatus, standing: &Standing) -> String {
-    let Standing { request, inside, place, blocked_by, lacks, .. } = standing;
+    let Standing { request, inside, place, blocked_by, .. } = standing;
     let mut parts = vec![match place {
         _ if *inside => "inside".to_owned(),
-        0 => "first in line".to_owned(),
+        0 if status.answering.enough => "first in line".to_owned(),
+        0 => "waits".to_owned(),
         1 => "waits behind 1 request".to_owned(),
         _ => format!("waits behind {place} requests"),
     }];
@@ -104,22 +105,36 @@ fn request_line(status: &LockStatus, standing: &Standing) -> String {
     if let Some(eta) = eta(status, standing) {
         parts.push(format!("can enter in {} at the earliest", short_duration(eta)));
     }
-    if !lacks.is_empty() {
-        let unheard = unheard(status, standing);
-        let verb = if unheard.len() == 1 { "does" } else { "do" };
-        let silent = match unheard.len() {
-            0 => String::new(),
-            all if all == lacks.len() => format!(", which {verb} not answer"),
-            _ => format!("; {} {verb} not answer", site_list(&unheard, "and")),
-        };
-        parts.push(format!("lacks the permission of {}{silent}", site_list(lacks, "and")));
-    }
+    parts.extend(lacks_text(&lacks(status, standing), &unheard(status, standing)));
     format!("  site {}, request {request}: {}", request.site, parts.join("; "))
 }
 
-/// The sites whose permission a request lacks, and which do not answer.
+/// The sites whose permission a request lacks. If it found no quorum to ask, then it lacks those
+/// that do not answer.
+fn lacks(status: &LockStatus, standing: &Standing) -> Vec<SiteId> {
+    match &standing.lacks {
+        none if none.is_empty() && !standing.inside && !status.answering.enough => {
+            status.answering.silent().collect()
+        }
+        lacks => lacks.iter().copied().collect(),
+    }
+}
+
+/// Those of them that do not answer.
 fn unheard(status: &LockStatus, standing: &Standing) -> Vec<SiteId> {
-    status.answering.silent().filter(|site| standing.lacks.contains(site)).collect()
+    let lacks = lacks(status, standing);
+    status.answering.silent().filter(|site| lacks.contains(site)).collect()
+}
+
+fn lacks_text(lacks: &[SiteId], unheard: &[SiteId]) -> Option<String> {
+    let verb = if unheard.len() == 1 { "does" } else { "do" };
+    let silent = match unheard.len() {
+        0 if lacks.is_empty() => return None,
+        0 => String::new(),
+        all if all == lacks.len() => format!(", which {verb} not answer"),
+        _ => format!("; {} {verb} not answer", site_list(unheard, "and")),
+    };
+    Some(format!("lacks the permission of {}{silent}", site_list(lacks, "and")))
 }
 
 /// A request with its caller, if that is known.

@@ -184,9 +184,10 @@ fn a_waiter_is_told_what_is_known() {
     let explained = sites.run(1, "explain free --json", &[]).json();
     let request = &explained["requests"][0];
     assert_eq!((&explained["known"], &request["inside"]), (&json!(false), &json!(false)));
-    assert_eq!(request["unheard"], request["lacks"], "{explained}");
+    assert_eq!((&request["lacks"], &request["unheard"]), (&json!([2, 3]), &json!([2, 3])));
     let text = sites.run(1, "explain free", &[]);
-    assert!(text.out.contains("not answer"), "{}", text.out);
+    let lacks = ": waits; lacks the permission of sites 2 and 3, which do not answer\n";
+    assert!(text.out.contains(lacks), "{}", text.out);
     assert_eq!(text.code, Some(125));
 }
 

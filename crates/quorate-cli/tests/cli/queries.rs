@@ -26,6 +26,7 @@ fn a_lock_is_shown_with_its_holder_and_its_queue() {
     let explained = sites.run(2, "explain deploy/web", &[]).out;
     assert!(explained.contains("site 2, request ") && explained.contains("waits behind 1 request"));
     assert!(explained.contains("blocked by ") && explained.contains("ana on "), "{explained}");
+    assert!(explained.contains("lacks the permission of site"), "{explained}");
     let explained = sites.run(2, "explain --json deploy/web", &[]).json();
     assert_eq!(explained["requests"][0]["inside"], true);
     assert_eq!(explained["requests"][1]["blocked_by"][0], explained["requests"][0]["request"]);
