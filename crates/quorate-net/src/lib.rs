@@ -4,4 +4,5 @@
 pub mod backoff;
 pub mod clock;
 pub mod connection;
+pub mod findings;
 pub mod tls;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use quorate_net::tls::TlsConfig;
 use quorate_quorum::{Kind, QuorumSystem, SiteId, build};
@@ -127,59 +127,28 @@ impl SiteConfig {
         }
     }
 
-    /// Reads a file.
+    /// Reads a file. It is not checked yet.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is invalid.
+    /// It cannot be read, or is not a configuration.
     pub fn read(path: &Path) -> Result<Self, ServerError> {
         let problem = |why: String| ServerError::Config(format!("{}: {why}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
-        let config: Self = toml::from_str(&text).map_err(|error| {
+        toml::from_str(&text).map_err(|error| {
             let hint = if has_epoch(&text) { EPOCH_IS_GONE } else { "" };
             problem(format!("{error}{hint}"))
-        })?;
-        config.check().map_err(|error| problem(error.to_string()))?;
-        Ok(config)
+        })
     }
 
     /// Checks that a site can run with this configuration.
     ///
     /// # Errors
     ///
-    /// The message says what is wrong, and what would be right.
+    /// The message says all that is wrong, and what would be right.
     pub fn check(&self) -> Result<(), ServerError> {
-        let n = self.sites.len();
-        if self.site == 0 || self.site > n {
-            let why = format!("site = {}, but there are {n} sites; take 1 to {n}", self.site);
-            return Err(ServerError::Config(why));
-        }
-        self.quorums()?;
-        self.terms()?;
-        self.group_options()?;
-        self.role_options()?;
-        if let Some(tls) = &self.tls {
-            quorate_net::tls::Tls::read(tls)?;
-        } else if !self.insecure {
-            self.check_loopback()?;
-        }
-        Ok(())
-    }
-
-    fn check_loopback(&self) -> Result<(), ServerError> {
-        let outside = |address: &&String| {
-            let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
-            let host = host.trim_matches(['[', ']']);
-            !(host == "localhost"
-                || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()))
-        };
-        match self.sites.iter().find(outside) {
-            None => Ok(()),
-            Some(address) => Err(ServerError::Config(format!(
-                "{address} is not on this machine, and there is no [tls]: make certificates with \
-                 `quorate cert`, or set insecure = true"
-            ))),
-        }
+        let errors = self.findings(SystemTime::now()).errors;
+        if errors.is_empty() { Ok(()) } else { Err(ServerError::Config(errors.join("; "))) }
     }
 
     /// This site.
@@ -205,22 +174,28 @@ impl SiteConfig {
     ///
     /// The lease or the drift is out of range.
     pub fn terms(&self) -> Result<Terms, ServerError> {
-        let wrong = |error: quorate_session::SiteError| ServerError::Config(error.to_string());
-        let cluster_id = self.cluster_id()?;
-        let lease = Lease::new(Duration::from_millis(self.lease_ms)).map_err(wrong)?;
-        let drift = Drift::new(self.drift_permille).map_err(wrong)?;
-        Ok(Terms::new(cluster_id, lease, drift))
+        Ok(Terms::new(self.cluster_id()?, self.lease()?, self.drift()?))
+    }
+
+    pub(crate) fn lease(&self) -> Result<Lease, ServerError> {
+        let lease = Lease::new(Duration::from_millis(self.lease_ms));
+        lease.map_err(|error| ServerError::Config(format!("lease_ms: {error}")))
+    }
+
+    pub(crate) fn drift(&self) -> Result<Drift, ServerError> {
+        let drift = Drift::new(self.drift_permille);
+        drift.map_err(|error| ServerError::Config(format!("drift_permille: {error}")))
     }
 
     /// The options of group locks.
-    fn group_options(&self) -> Result<group::Options, ServerError> {
+    pub(crate) fn group_options(&self) -> Result<group::Options, ServerError> {
         let choice = one_of("group_choice", &self.group_choice, &Choice::ALL)?;
         let limit = self.group_limit_ms.map(Duration::from_millis);
         Ok(group::Options { choice, limit })
     }
 
     /// The options of role locks.
-    fn role_options(&self) -> Result<role::Options, ServerError> {
+    pub(crate) fn role_options(&self) -> Result<role::Options, ServerError> {
         Ok(role::Options {
             extend: self.role_extend,
             cap: self.role_cap_ms.map(Duration::from_millis),
@@ -257,7 +232,7 @@ impl SiteConfig {
 
     /// A hash of the cluster's name and of the settings that the sessions of clients depend on: a
     /// client that knew the cluster with others is refused. Each session tells its own lease.
-    fn cluster_id(&self) -> Result<ClusterId, ServerError> {
+    pub(crate) fn cluster_id(&self) -> Result<ClusterId, ServerError> {
         let Self { cluster, sites, quorum, drift_permille, .. } = self;
         let wrong = |error: quorate_session::SiteError| {
             ServerError::Config(format!("cluster = \"{cluster}\": {error}"))
@@ -371,7 +346,5 @@ mod tests {
             let error = config(text).check().unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
-        let far = SiteConfig { sites: vec!["10.0.0.1:7420".into()], ..config("cluster = \"p\"") };
-        assert!(far.check().unwrap_err().to_string().contains("insecure = true"));
     }
 }

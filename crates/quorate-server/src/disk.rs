@@ -1,6 +1,7 @@
 //! The disk of a site, a `redb` file: one small record, and one for each token.
 
-use std::io;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +10,7 @@ use quorate_session::Name;
 use quorate_site::kinds::LockRecord;
 use quorate_site::{Disk, Past};
 use redb::backends::InMemoryBackend;
-use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
+use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition};
 
 use crate::ServerError;
 
@@ -36,12 +37,52 @@ pub(crate) struct Store {
     writes: Arc<AtomicU64>,
 }
 
+/// A copy of the file of a site.
+#[derive(Debug)]
+pub(crate) enum Copied {
+    /// There is no file yet.
+    Nothing,
+    /// Another process uses it.
+    InUse,
+    /// The copy, in memory.
+    Store(Store),
+}
+
 impl Store {
+    /// The name of the file.
+    pub(crate) const FILE: &str = "site.redb";
+
+    /// Copies the file into memory, to look at it without changing it.
+    pub(crate) fn copy(folder: &Path) -> Result<Copied, String> {
+        let problem = |error: io::Error| format!("it cannot be read: {error}");
+        let mut file = match File::open(folder.join(Self::FILE)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Copied::Nothing),
+            Err(error) => return Err(problem(error)),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(Copied::InUse),
+            Err(TryLockError::Error(error)) => return Err(problem(error)),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(problem)?;
+        if bytes.is_empty() {
+            return Err("it is empty".into());
+        }
+        let memory = InMemoryBackend::new();
+        memory.set_len(bytes.len() as u64).map_err(problem)?;
+        memory.write(0, &bytes).map_err(problem)?;
+        let database = Database::builder().create_with_backend(memory);
+        let database = database.map_err(|error| format!("it is damaged: {error}"))?;
+        Ok(Copied::Store(Self { database, writes: Arc::default() }))
+    }
+
     /// Opens the file, or makes it.
     pub(crate) fn open(folder: &Path) -> Result<Self, ServerError> {
         let problem = |what: String| ServerError::Disk(folder.to_owned(), what);
         std::fs::create_dir_all(folder).map_err(|error| problem(error.to_string()))?;
-        let database = Database::create(folder.join("site.redb"));
+        let database = Database::create(folder.join(Self::FILE));
         let database = database.map_err(|error| problem(error.to_string()))?;
         Ok(Self::of_database(database))
     }

@@ -1,6 +1,7 @@
 //! The driver of a site: connections, TLS, disk, clock. All decisions are made in `quorate-site`.
 
 pub mod certificates;
+mod check;
 mod config;
 mod connection_log;
 mod connections;
@@ -16,4 +17,5 @@ mod transport;
 pub use config::SiteConfig;
 pub use error::ServerError;
 pub use local::{LocalClient, LocalLink};
+pub use quorate_net::findings::Findings;
 pub use server::Server;

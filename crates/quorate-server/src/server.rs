@@ -81,7 +81,9 @@ impl Server {
         let configs: Vec<SiteConfig> = (1..=sites)
             .map(|site| SiteConfig { site, sites: addresses.clone(), ..config.clone() })
             .collect();
-        configs.iter().try_for_each(SiteConfig::check)?;
+        if let Some(why) = configs.iter().find_map(|config| config.check_settings().errors.pop()) {
+            return Err(ServerError::Config(why));
+        }
         let start = |(config, streams)| Self::start_in_thread(config, Sockets::Memory(streams));
         configs.iter().zip(memory_streams(sites)).map(start).collect()
     }

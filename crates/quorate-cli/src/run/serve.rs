@@ -4,9 +4,10 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
-use quorate_server::{Server, ServerError, SiteConfig};
+use quorate_server::{Findings, Server, ServerError, SiteConfig};
 use tracing_subscriber::filter::LevelFilter;
 
 use super::block_on;
@@ -16,13 +17,15 @@ use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 /// Run one site of a cluster
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate serve --config /etc/quorate/site.toml\n\n\
-    SIGTERM, SIGHUP and Ctrl-C stop it. The environment variable QUORATE_LOG sets the log level: \
-    off, error, warn, info (the default), debug or trace.")]
+    SIGTERM and Ctrl-C stop it; SIGHUP does not. --check prints all errors and warnings, starts \
+    nothing and changes nothing; its exit code is 2 if there are errors. The environment \
+    variable QUORATE_LOG sets the log level: off, error, warn, info (the default), debug or \
+    trace.")]
 pub(crate) struct Serve {
     /// The configuration file; docs/operating.md has an example
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Check the configuration and exit
+    /// Check the configuration, the certificates and the data folder, and exit
     #[arg(long)]
     check: bool,
     /// The format of the log on standard error
@@ -40,46 +43,74 @@ enum LogFormat {
 }
 
 impl Serve {
-    /// Runs the site until a signal comes.
+    /// Runs the site, or checks its configuration.
     pub(crate) fn run(&self) -> Answer {
         let config = SiteConfig::read(&self.config).map_err(Failure::of)?;
-        let sites = config.sites.len();
+        let now = SystemTime::now();
         if self.check {
-            let quorums = config.quorums().map_err(Failure::of)?;
-            let path = self.config.display();
-            let (site, cluster) = (config.site, &config.cluster);
-            let about = format!("site {site} of {sites}, cluster {cluster}, {}", quorums.name());
-            print_lines(&[format!("{path} is fine: {about}, lease {} ms", config.lease_ms)])?;
-            return Ok(Verdict::Clean);
+            return self.report(&config, config.findings_without_start(now));
+        }
+        let findings = config.findings(now);
+        if !findings.errors.is_empty() {
+            return self.report(&config, findings);
         }
         self.log(level(env::var_os("QUORATE_LOG"))?);
-        let server = Server::start(&config).map_err(|error| match error {
+        for what in &findings.warnings {
+            tracing::warn!(what, "a warning about the configuration");
+        }
+        block_on(self.serve(&config))
+    }
+
+    /// Runs the site until a signal comes.
+    async fn serve(&self, config: &SiteConfig) -> Answer {
+        let mut signals = Signals::ignoring_hangup().map_err(Failure::service)?;
+        let server = Server::start(config).map_err(|error| match error {
             ServerError::Config(why) => Failure::Input(why),
             _ => Failure::service(error),
         })?;
         tracing::info!(
             cluster = config.cluster,
             site = config.site,
-            sites,
-            address = server.address().map(display),
+            sites = config.sites.len(),
+            address = server.address().map(|address| address.to_string()),
             tls = config.tls.is_some(),
             "the site runs"
         );
-        block_on(async {
-            let mut signals = Signals::new().map_err(Failure::service)?;
-            tokio::select! {
-                signal = signals.next() => tracing::info!(%signal, "the site stops"),
-                () = server.ended() => {
-                    return Err(Failure::Service("the site has stopped; the log says why".into()));
-                }
+        tokio::select! {
+            signal = signals.next() => tracing::info!(%signal, "the site stops"),
+            () = server.ended() => {
+                return Err(Failure::Service("the site has stopped; the log says why".into()));
             }
-            server.stop().await;
-            Ok(Verdict::Clean)
-        })
+        }
+        server.stop().await;
+        Ok(Verdict::Clean)
+    }
+
+    /// Reports what a check found.
+    fn report(&self, config: &SiteConfig, findings: Findings) -> Answer {
+        let path = self.config.display();
+        let is_fine = findings.errors.is_empty();
+        let list = |sort: &'static str, all: Vec<String>| {
+            all.into_iter().map(move |what| format!("  {sort}: {what}"))
+        };
+        let mut lines: Vec<String> = list("error", findings.errors).collect();
+        lines.extend(list("warning", findings.warnings));
+        if !is_fine {
+            return Err(Failure::Input(format!("{path} cannot be used\n{}", lines.join("\n"))));
+        }
+        let quorums = config.quorums().map_err(Failure::of)?;
+        let (site, sites, cluster) = (config.site, config.sites.len(), &config.cluster);
+        let about = format!("site {site} of {sites}, cluster {cluster}, {}", quorums.name());
+        lines.insert(0, format!("{path} is fine: {about}, lease {} ms", config.lease_ms));
+        print_lines(&lines)?;
+        Ok(Verdict::Clean)
     }
 
     fn log(&self, level: LevelFilter) {
         let log = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr);
+        // If standard error fails, as that of a closed terminal, it cannot be told there: the
+        // attempt would end the site.
+        let log = log.log_internal_errors(false);
         let log = log.with_target(false).with_ansi(io::stderr().is_terminal());
         match self.log {
             LogFormat::Text => log.init(),

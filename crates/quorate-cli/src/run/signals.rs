@@ -11,6 +11,7 @@ pub(crate) struct Signals {
     interrupt: unix::Signal,
     terminate: unix::Signal,
     hangup: unix::Signal,
+    ignores_hangup: bool,
 }
 
 impl Signals {
@@ -20,15 +21,23 @@ impl Signals {
             interrupt: unix::signal(SignalKind::interrupt())?,
             terminate: unix::signal(SignalKind::terminate())?,
             hangup: unix::signal(SignalKind::hangup())?,
+            ignores_hangup: false,
         })
+    }
+
+    /// The same for a service: it goes on when its terminal is closed.
+    pub(crate) fn ignoring_hangup() -> io::Result<Self> {
+        Ok(Self { ignores_hangup: true, ..Self::new()? })
     }
 
     /// Waits for the next signal.
     pub(crate) async fn next(&mut self) -> Signal {
-        tokio::select! {
-            _ = self.interrupt.recv() => Signal::SIGINT,
-            _ = self.terminate.recv() => Signal::SIGTERM,
-            _ = self.hangup.recv() => Signal::SIGHUP,
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => return Signal::SIGINT,
+                _ = self.terminate.recv() => return Signal::SIGTERM,
+                _ = self.hangup.recv() => if !self.ignores_hangup { return Signal::SIGHUP },
+            }
         }
     }
 }

@@ -14,7 +14,8 @@ use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 
 /// Run a whole cluster in this process, to try things out
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  quorate up --sites 3 --lease 1s")]
+#[command(after_help = "Example:\n  quorate up --sites 3 --lease 1s\n\n\
+    SIGTERM and Ctrl-C stop it; SIGHUP does not.")]
 pub(crate) struct Up {
     /// The number of sites
     #[arg(long, value_name = "N", default_value_t = 5,
@@ -64,9 +65,9 @@ impl Up {
         let folder = folder.expect("one of the two is there");
         let sites = self.addresses()?;
         let start = |site: usize| self.start(site, &sites, folder);
-        let servers: Vec<Server> = (1..=sites.len()).map(start).collect::<Result<_, _>>()?;
         block_on(async {
-            let mut signals = Signals::new().map_err(Failure::service)?;
+            let mut signals = Signals::ignoring_hangup().map_err(Failure::service)?;
+            let servers: Vec<Server> = (1..=sites.len()).map(start).collect::<Result<_, _>>()?;
             tokio::select! {
                 connected = wait_until_connected(&sites) => connected?,
                 _ = signals.next() => return Ok(Verdict::Clean),

@@ -271,6 +271,12 @@ impl Running {
         kill(Pid::from_raw(id), signal).expect("it runs");
     }
 
+    /// Closes its output: whatever it prints from now on is an error for it.
+    pub(crate) fn close_output(&mut self) {
+        self.out = None;
+        self.child.stderr = None;
+    }
+
     /// Closes its input, and waits for its end.
     pub(crate) fn finish(mut self) -> Done {
         drop(self.child.stdin.take());

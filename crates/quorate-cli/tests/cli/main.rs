@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod bench;
+mod check;
 mod cluster;
 mod connections;
 mod elect;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
 
-use crate::cluster::{Running, TestCluster, free_port, piped, tls_flags};
+use crate::cluster::{Running, TestCluster, free_port, piped, tls_flags, until};
 use crate::program::{file, quorate, quorate_with};
 
 #[test]
@@ -152,4 +152,39 @@ fn every_command_has_help_with_an_example() {
         assert!(done.out.contains("Example"), "{line}: {}", done.out);
     }
     assert!(quorate("--version").out.starts_with("quorate "));
+}
+
+/// The terminal is closed: a signal comes, and nobody reads the output any more.
+#[test]
+fn a_closed_terminal_stops_neither_a_site_nor_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let ports = [free_port(), free_port()];
+    let config = folder.path().join("site.toml");
+    let text = format!(
+        "cluster = \"c\"\nsite = 1\nsites = [\"127.0.0.1:{}\"]\ndata = {:?}\n",
+        ports[0],
+        folder.path().join("data")
+    );
+    fs::write(&config, text).unwrap();
+    let serve = ["serve", "--log", "json", "--config", config.to_str().unwrap()];
+    let port = ports[1].to_string();
+    let up = ["up", "--sites", "1", "--lease", "1s", "--port", &port];
+    for (arguments, port) in [(&serve[..], ports[0]), (&up[..], ports[1])] {
+        let address = format!("127.0.0.1:{port}");
+        let lock =
+            || quorate_with("lock deploy --wait 20s --connect", &[&address, "--", "echo", "in"]);
+        let mut command = Command::new("nohup");
+        command.arg(crate::PROGRAM).args(arguments);
+        let mut running = Running::start(piped(&mut command));
+        until("it runs", || lock().code == Some(0));
+        running.close_output();
+        running.signal(Signal::SIGHUP);
+        // It logs this, to nobody.
+        let mut stream = TcpStream::connect(&address).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        stream.read_to_end(&mut Vec::new()).ok();
+        assert_eq!(lock().out, "in\n");
+        running.signal(Signal::SIGTERM);
+        assert_eq!(running.finish().code, Some(0));
+    }
 }

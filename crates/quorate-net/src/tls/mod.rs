@@ -1,5 +1,6 @@
 //! TLS 1.3 with certificates on both sides.
 
+mod check;
 mod problem;
 mod verifier;
 
@@ -28,6 +29,7 @@ use webpki::EndEntityCert;
 
 use self::verifier::{Noting, handshake};
 
+pub use self::check::check;
 pub use self::problem::TlsProblem;
 pub(crate) use self::problem::explain;
 
