@@ -11,7 +11,8 @@ use quorate_session::session::{ClusterId, Drift, Lease, Terms};
 use quorate_site::group::{self, Choice};
 use quorate_site::role::{self, Overrun};
 use quorate_wire::Configuration;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use crate::ServerError;
 
@@ -43,6 +44,9 @@ pub struct SiteConfig {
     /// How many callers of one site may hold a lock in a row while another site waits.
     #[serde(default = "local_turns")]
     pub local_turns: u32,
+    /// How long callers that are inside have to leave when this site is asked to stop.
+    #[serde(default = "drain", deserialize_with = "read_time")]
+    pub drain: Duration,
     /// Which of its groups the first caller of a group lock takes: `arbitrary` for the first by
     /// name, or `most-waiting` for the one that most waiters could join.
     #[serde(default = "group_choice")]
@@ -81,6 +85,10 @@ fn drift() -> u16 {
     10
 }
 
+fn drain() -> Duration {
+    Duration::from_secs(10)
+}
+
 fn local_turns() -> u32 {
     quorate_site::Config::LOCAL_TURNS
 }
@@ -116,6 +124,7 @@ impl SiteConfig {
             lease_ms: lease_ms(),
             drift_permille: drift(),
             local_turns: local_turns(),
+            drain: drain(),
             group_choice: group_choice(),
             group_limit_ms: None,
             role_overrun: role_overrun(),
@@ -266,6 +275,14 @@ const EPOCH_IS_GONE: &str = "`epoch` is gone: remove the line. Sites compare the
 
 fn has_epoch(text: &str) -> bool {
     text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("epoch"))
+}
+
+/// Reads a time such as `10s` or `1m 30s`.
+fn read_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    humantime::parse_duration(&text).map_err(|error| {
+        D::Error::custom(format!("`{text}` is not a time: {error}; write it like \"10s\""))
+    })
 }
 
 /// The value with this name.

@@ -17,7 +17,9 @@ use quorate_terminal::answer::{Answer, Failure, Verdict, print_lines};
 /// Run one site of a cluster
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  quorate serve --config /etc/quorate/site.toml\n\n\
-    SIGTERM and Ctrl-C stop it; SIGHUP does not. --check prints all errors and warnings, starts \
+    SIGTERM and Ctrl-C stop it within the time `drain` of its configuration: its clients go to \
+    other sites, and those that hold locks have this time to finish. A second signal stops it at \
+    once. SIGHUP is ignored. --check prints all errors and warnings, starts \
     nothing and changes nothing; its exit code is 2 if there are errors. The environment \
     variable QUORATE_LOG sets the log level: off, error, warn, info (the default), debug or \
     trace.")]
@@ -77,12 +79,19 @@ impl Serve {
             "the site runs"
         );
         tokio::select! {
-            signal = signals.next() => tracing::info!(%signal, "the site stops"),
+            signal = signals.next() => {
+                let within = humantime::format_duration(config.drain);
+                tracing::info!(%signal, %within, "the site is about to stop");
+            }
             () = server.ended() => {
                 return Err(Failure::Service("the site has stopped; the log says why".into()));
             }
         }
-        server.stop().await;
+        tokio::select! {
+            () = server.drain(config.drain) => {}
+            _ = signals.next() => server.stop().await,
+        }
+        tracing::info!("the site stops");
         Ok(Verdict::Clean)
     }
 
