@@ -72,8 +72,8 @@ pub enum Fault {
     CrashHolder(u64),
     /// Writes to a site's disk take very long, for so long.
     SlowDisk(SiteId, u64),
-    /// A site is told to stop within the first time, stops when nobody needs it any more, and starts
-    /// again after the second.
+    /// A site is told to stop within the first time, stops when nobody needs it any more, and
+    /// starts again after the second.
     Drain {
         /// The site.
         site: SiteId,
