@@ -366,3 +366,6 @@ impl StartsWith {
 
 /// The first byte of a TLS connection: a record of type handshake, RFC 8446 section 5.1.
 const TLS_HANDSHAKE: u8 = 0x16;
+
+#[cfg(test)]
+mod tests;
