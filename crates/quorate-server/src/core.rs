@@ -252,7 +252,7 @@ impl Core {
     }
 
     /// Keeps an effect until the disk is done. While the disk fails, packets of connections that
-    /// are gone are forgotten from time to time: the others are closed when their ends hear nothing.
+    /// are gone are forgotten now and then: the others are closed when their ends hear nothing.
     fn defer(&mut self, effect: GatewayEffect) {
         if self.deferred.len() >= self.defer_limit {
             let deferred = std::mem::take(&mut self.deferred);

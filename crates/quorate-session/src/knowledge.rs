@@ -7,7 +7,7 @@ use quorate_quorum::SiteId;
 
 use crate::Ticket;
 use crate::lock::Kind;
-use crate::view::ResourceView;
+use crate::view::{RequestView, ResourceView};
 
 /// The sites that answered a question about locks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,40 +65,43 @@ impl Answering {
         (!unseen.is_empty()).then_some(Doubt::Unseen(unseen))
     }
 
-    /// The sites that do not count, and may have callers that hold the lock.
+    /// The sites that do not count, if their callers may hold the lock.
     fn unseen(&self, views: &BTreeMap<SiteId, ResourceView>) -> BTreeSet<SiteId> {
+        let is_pool = views.values().any(|view| view.kind.units().is_some());
         let held = || views.values().flat_map(|view| &view.calls).any(|call| call.fence.is_some());
-        let Some(kind) = views.values().next().map(|view| &view.kind) else {
-            return BTreeSet::new();
-        };
-        if kind.units().is_none() && held() {
+        if !is_pool && held() {
             return BTreeSet::new(); // it is held, whoever else holds it
         }
-        let others = || SiteId::all(self.sites).filter(|site| !self.counted.contains(site));
-        let lent = || views.values().flat_map(|view| view.lent.iter().copied());
-        if shares(kind) && (is_token_away(views) || lent().any(|one| !waits(one, views))) {
-            return others().collect(); // callers of any site may have joined
+        let mut loans = views
+            .iter()
+            .flat_map(|(site, view)| view.lent.iter().map(move |ticket| (site, *ticket)));
+        if is_token_away(views) || loans.any(|loan| !self.is_explained(loan, is_pool, views)) {
+            return SiteId::all(self.sites).filter(|site| !self.counted.contains(site)).collect();
         }
-        let sites = lent().map(|ticket| ticket.site);
-        sites.filter(|site| !self.counted.contains(site)).collect()
+        BTreeSet::new()
     }
-}
 
-/// Whether callers may hold such a lock by a request of another site.
-fn shares(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Mutex | Kind::Pool(_))
+    /// Whether the site of a request says what became of a loan to it: the request has it, and
+    /// waits for others, or in a pool is inside with it. A request that is over or lacks the loan
+    /// may have passed it on; and in all other kinds, others may be inside by one request.
+    fn is_explained(
+        &self,
+        (arbiter, ticket): (&SiteId, Ticket),
+        is_pool: bool,
+        views: &BTreeMap<SiteId, ResourceView>,
+    ) -> bool {
+        let view = views.get(&ticket.site).filter(|_| self.counted.contains(&ticket.site));
+        let mut requests = view.into_iter().flat_map(|view| &view.requests);
+        let has_it =
+            |request: &RequestView| request.ticket == ticket && !request.missing.contains(arbiter);
+        requests.any(|request| has_it(request) && (!request.inside || is_pool))
+    }
 }
 
 /// Whether there is a token, and no answering site has it: loans do not tell where it is.
 fn is_token_away(views: &BTreeMap<SiteId, ResourceView>) -> bool {
-    let mut views = views.values();
-    views.all(|view| view.kind == Kind::Token && view.token.is_none())
-}
-
-/// Whether the site of a request says that it still waits.
-fn waits(ticket: Ticket, views: &BTreeMap<SiteId, ResourceView>) -> bool {
-    let requests = views.get(&ticket.site).into_iter().flat_map(|view| &view.requests);
-    requests.into_iter().any(|request| request.ticket == ticket && !request.inside)
+    let mut tokens = views.values().filter(|view| view.kind == Kind::Token).peekable();
+    tokens.peek().is_some() && tokens.all(|view| view.token.is_none())
 }
 
 /// Why it is not known whether a lock is held.

@@ -221,6 +221,7 @@ impl Run<'_> {
             self.finish(id, "sees that its time is over");
             return self.send_leave(id);
         }
+        self.check_views(id);
         self.write(id);
     }
 

@@ -25,6 +25,7 @@ mod run;
 mod site_faults;
 mod storage;
 mod tally;
+mod views;
 mod wire;
 
 use std::sync::Arc;
@@ -64,6 +65,8 @@ pub struct Plan {
     pub faults: Faults,
     /// Further faults, with their times in nanoseconds of true time.
     pub listed: Vec<(u64, Fault)>,
+    /// Whether to check at every write of a caller that no answers of sites call its lock free.
+    pub views: bool,
     /// The switches of the protocols.
     pub settings: Settings,
     /// The rule of sessions that sites and clients do not follow; `None` outside checks.
@@ -115,6 +118,7 @@ impl Plan {
             no_wait: false,
             faults: Faults::All,
             listed: Vec::new(),
+            views: false,
             settings: Settings::default(),
             undone: None,
             forgets: None,

@@ -34,8 +34,13 @@ impl Site {
             Question::List(prefix, most) => self.list(prefix, *most as usize),
             Question::Sites => Answer::Site(Box::new(self.report())),
         };
-        let quarantined = self.core.shared.quarantined;
+        let quarantined = self.is_quarantined();
         self.core.send(from, Half::Requester, SiteMessage::Answer(id, answer, quarantined));
+    }
+
+    /// Whether it has restarted, and has forgotten to whom it had lent: its answers do not count.
+    pub fn is_quarantined(&self) -> bool {
+        self.core.shared.quarantined
     }
 
     /// Whether the answers of these sites to a question are enough, without those in quarantine:

@@ -5,12 +5,13 @@ mod exclusion;
 mod fences;
 mod progress;
 mod storage;
+mod views;
 
 use std::fmt::Display;
 
 use quorate_protocol::Fence;
-use quorate_quorum::SiteId;
-use quorate_session::{CallId, Share};
+use quorate_quorum::{SiteId, SiteSet};
+use quorate_session::{CallId, Name, Share};
 
 use self::exclusion::Exclusion;
 use self::fences::Fences;
@@ -21,8 +22,8 @@ use crate::Breach;
 pub(super) use self::progress::Left;
 
 /// The names of all properties, in the order of their files.
-pub const PROPERTIES: [&str; 5] =
-    [contract::NAME, exclusion::NAME, fences::NAME, progress::NAME, storage::NAME];
+pub const PROPERTIES: [&str; 6] =
+    [contract::NAME, exclusion::NAME, fences::NAME, progress::NAME, storage::NAME, views::NAME];
 
 /// Watches one run, and remembers the first property that broke.
 #[derive(Debug)]
@@ -123,6 +124,11 @@ impl Monitor {
     /// Something is left of claims, this many leases after the faults.
     pub(super) fn on_stuck(&mut self, leases: u64, left: &Left) {
         self.note(progress::NAME, Err(progress::of_stuck(leases, left)));
+    }
+
+    /// These sites together call a lock free that a valid caller holds.
+    pub(super) fn on_called_free(&mut self, call: CallId, name: &Name, sites: &SiteSet) {
+        self.note(views::NAME, Err(views::of_called_free(call, name, sites)));
     }
 
     fn note(&mut self, property: &'static str, verdict: Result<(), String>) {
