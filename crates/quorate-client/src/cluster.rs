@@ -1,13 +1,15 @@
 //! A client's handle to a cluster.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use quorate_session::{Answer, BreakRequest, Claimant, Fence, Name, Question, SiteId};
+use quorate_session::{Answer, BreakRequest, Claimant, Denial, Fence, Name, Question, SiteId};
 use tokio::time::{Instant, timeout_at};
 
-use crate::client::{Client, Reply};
+use crate::client::Client;
 use crate::dial::{self, Connected};
+use crate::state::Reply;
 use crate::{Election, Error, GroupLock, Holder, Mutex, Options, Pool, RwLock};
 
 /// A handle to a cluster. Clones share one connection.
@@ -26,6 +28,8 @@ pub struct Cluster {
     pub(crate) claimant: Claimant,
     pub(crate) lease: Duration,
     pub(crate) sites: usize,
+    /// The addresses it was given; none if the site is in this process.
+    pub(crate) addresses: Arc<[String]>,
 }
 
 /// How long [`Cluster::holders`] waits for answers.
@@ -52,8 +56,8 @@ impl Cluster {
 
     pub(crate) async fn with(options: Options) -> Result<Self, Error> {
         let claimant = options.claimant.clone();
-        let Connected { client, lease, sites } = dial::connect(options).await?;
-        Ok(Self { client, claimant, lease, sites })
+        let Connected { client, lease, sites, addresses } = dial::connect(options).await?;
+        Ok(Self { client, claimant, lease, sites, addresses })
     }
 
     /// Sets the description of this process that others see while it holds or waits for a lock.
@@ -117,9 +121,10 @@ impl Cluster {
         Ok(Election::new(self.clone(), name.parse().map_err(Error::Name)?))
     }
 
-    /// Asks all sites, and waits for their answers until the timeout.
+    /// Asks all sites, and waits for their answers until the timeout, but no longer than a lease.
     pub async fn ask(&self, question: Question, timeout: Duration) -> Responses {
-        let (mut replies, end) = (self.client.ask(question), Instant::now() + timeout);
+        let (mut replies, end) =
+            (self.client.ask(question), Instant::now() + timeout.min(self.lease));
         let mut responses = Responses::default();
         while let Ok(Some(reply)) = timeout_at(end, replies.recv()).await {
             match reply {
@@ -162,9 +167,19 @@ impl Cluster {
         (holders.collect(), answering)
     }
 
-    /// The error of a claim that would have to wait.
-    pub(crate) async fn busy(&self, name: &Name) -> Error {
-        Error::Busy(self.holders(name).await)
+    /// The error of a claim that would have to wait. The sites have so long to say for whom.
+    pub(crate) async fn busy(&self, name: &Name, timeout: Duration) -> Error {
+        Error::Busy(self.ask_for_holders(name, timeout.min(HOLDERS_TIMEOUT)).await.0)
+    }
+
+    /// The error of a claim that was denied.
+    pub(crate) fn denied(&self, denial: Denial) -> Error {
+        match denial {
+            Denial::NoAnswer(last_answer) if !self.addresses.is_empty() => {
+                Error::NoAnswer { tried: self.addresses.to_vec(), last_answer }
+            }
+            denial => Error::Denied(denial),
+        }
     }
 
     /// Asks the sites to end the grant of `name` with this fence, though its holder does not

@@ -25,7 +25,12 @@ pub(crate) struct LockStatus {
 impl LockStatus {
     /// Asks all sites.
     pub(crate) async fn of(cluster: &Cluster, name: &Name) -> Self {
-        let gathered = cluster.ask(Question::Show(name.clone()), ANSWER_TIMEOUT).await;
+        Self::within(cluster, name, ANSWER_TIMEOUT).await
+    }
+
+    /// The same, from the answers that arrive in time.
+    pub(crate) async fn within(cluster: &Cluster, name: &Name, timeout: Duration) -> Self {
+        let gathered = cluster.ask(Question::Show(name.clone()), timeout).await;
         let silent = silent(cluster, &gathered);
         let shown = gathered.answers.into_iter().filter_map(|(site, answer)| match answer {
             Answer::Shown(Some(view)) => Some((site, *view)),

@@ -143,11 +143,16 @@ impl TestCluster {
 
     /// `quorate` with these arguments, connected to a site.
     fn command(&self, site: usize, line: &str, more: &[&str]) -> Command {
+        self.command_at(&self.addresses[site - 1], line, more)
+    }
+
+    /// `quorate` with these arguments, and these addresses.
+    fn command_at(&self, addresses: &str, line: &str, more: &[&str]) -> Command {
         let mut command = Command::new(crate::PROGRAM);
         let mut words = line.split_whitespace();
         let depth = if line.starts_with("elect ") { 2 } else { 1 }; // of the subcommand
         command.args(words.by_ref().take(depth));
-        command.args(["--connect", &self.addresses[site - 1]]);
+        command.args(["--connect", addresses]);
         command.args(&self.tls).args(words).args(more);
         command
     }
@@ -161,6 +166,16 @@ impl TestCluster {
     /// Starts a command whose input stays open.
     pub(crate) fn spawn(&self, site: usize, line: &str, more: &[&str]) -> Running {
         Running::start(piped(&mut self.command(site, line, more)))
+    }
+
+    /// The same, with these addresses.
+    pub(crate) fn spawn_at(&self, addresses: &str, line: &str, more: &[&str]) -> Running {
+        Running::start(piped(&mut self.command_at(addresses, line, more)))
+    }
+
+    /// The same, with the addresses of all sites.
+    pub(crate) fn spawn_anywhere(&self, line: &str, more: &[&str]) -> Running {
+        self.spawn_at(&self.addresses.join(","), line, more)
     }
 
     /// Holds a lock until the command's input ends. Returns the command and its fence.

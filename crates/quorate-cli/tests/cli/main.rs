@@ -4,6 +4,7 @@
 
 mod bench;
 mod cluster;
+mod deadlines;
 mod elect;
 mod faults;
 mod groups;

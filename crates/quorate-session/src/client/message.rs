@@ -60,6 +60,29 @@ pub enum SiteReply {
     Asked(u64, Vec<SiteId>),
     /// The answer of a site.
     Answer(u64, SiteId, Answer),
+    /// Whether the site reaches a quorum. Until it says so, a client assumes that it does.
+    Quorum(QuorumStatus),
+}
+
+/// Whether a site reaches a quorum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct QuorumStatus {
+    /// Whether it does.
+    pub reached: bool,
+    /// How many sites answer it, itself included.
+    pub answering: usize,
+    /// How many there are.
+    pub sites: usize,
+    /// The size of the smallest quorum.
+    pub needed: usize,
+}
+
+impl QuorumStatus {
+    /// Why a claim was not served in time; `None` if the site reaches a quorum.
+    pub fn denial(self) -> Option<Denial> {
+        let Self { reached, answering, sites, needed } = self;
+        (!reached).then_some(Denial::NoQuorum { answering, sites, needed })
+    }
 }
 
 impl ClientMessage {

@@ -21,7 +21,9 @@ impl Run<'_> {
             ClientEffect::Denied(call, denial) => self.on_denied(CallId(call), &denial),
             ClientEffect::Left(call) => self.calls[place_of(CallId(call))].leaving = false,
             ClientEffect::Asked(..) | ClientEffect::Answer(..) => {}
-            ClientEffect::Packet(_) => unreachable!("packets are not for callers"),
+            ClientEffect::Packet(_) | ClientEffect::Close | ClientEffect::Dial(_) => {
+                unreachable!("connections are not for callers")
+            }
         }
     }
 

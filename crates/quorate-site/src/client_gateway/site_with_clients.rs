@@ -114,6 +114,9 @@ impl SiteWithClients {
                 session::Effect::Deliver(.., ClientMessage::Request(request)) => {
                     self.on_request(id, request);
                 }
+                session::Effect::Notify(Event::Opened(..)) if !self.site.quorum().reached => {
+                    self.clients.update_replies(id, Replies::note_quorum);
+                }
                 session::Effect::Notify(Event::Closed(_)) => {
                     for call in self.clients.close(id) {
                         self.drive_site(Input::Leave(call));
@@ -161,6 +164,11 @@ impl SiteWithClients {
                 Effect::CommonDeadline(_) => {
                     for id in self.clients.holders() {
                         self.clients.update_replies(id, Replies::note_common);
+                    }
+                }
+                Effect::Quorum(_) => {
+                    for id in self.clients.with_sessions() {
+                        self.clients.update_replies(id, Replies::note_quorum);
                     }
                 }
                 Effect::Asked(ask, sites) => {

@@ -10,6 +10,7 @@ use quorate_session::{CallId, ClaimRequest, Claimant, Denial, Granted, Kind, Los
 
 use super::call::{Call, Place};
 use super::delegations::Delegations;
+use super::quorum::QuorumReport;
 use crate::disk::{Disk, Past};
 use crate::effect::{Effect, Grant};
 use crate::kinds::{LockFactory, LockRecord};
@@ -42,6 +43,7 @@ pub(super) struct SiteCore {
     pub(super) leases_renewed: bool,
     /// Whether a session was lost or fell silent since.
     pub(super) leases_lost: bool,
+    pub(super) quorum: QuorumReport,
     /// The locks of which a message came since, while a grant was degraded.
     pub(super) answered: BTreeSet<Name>,
     pub(super) delegations: Delegations,
@@ -98,6 +100,7 @@ impl SiteCore {
         shared.delegated = Some(BTreeSet::new());
         shared.quarantined = sessions.quarantined_until() > now;
         let factory = LockFactory::new(&config);
+        let quorum = QuorumReport::new(now, &config);
         let mut core = Self {
             config,
             now,
@@ -112,6 +115,7 @@ impl SiteCore {
             common_deadline: Tick::ZERO,
             leases_renewed: false,
             leases_lost: false,
+            quorum,
             answered: BTreeSet::new(),
             delegations: Delegations::default(),
             expired_grants: Vec::new(),
@@ -199,6 +203,7 @@ impl SiteCore {
             let quarantined = view.quarantined_until > self.now;
             let ours =
                 OutboundSession { number: Some(view.number), silent: view.silent, quarantined };
+            self.quorum.peers_changed |= self.shared.sessions.outbound(peer) != ours;
             self.shared.sessions.set_outbound(peer, ours);
         }
     }
@@ -216,6 +221,7 @@ impl SiteCore {
 
     /// Records an event of a session, before the protocols learn of it.
     pub(super) fn note_session(&mut self, event: Event) {
+        self.quorum.peers_changed = true;
         let sessions = &mut self.shared.sessions;
         match event {
             Event::Open(peer, number) => {
@@ -434,7 +440,8 @@ impl SiteCore {
         let quarantine = self.sessions.quarantined_until();
         let cleared = self.shared.quarantined.then_some(quarantine);
         let delegations = self.delegations.deadline();
-        [self.sessions.deadline(), due, timer, cleared, delegations].into_iter().flatten().min()
+        let others = [timer, cleared, delegations, self.quorum.starts_until];
+        others.into_iter().chain([self.sessions.deadline(), due]).flatten().min()
     }
 
     pub(super) fn schedule_wake(&mut self) {
