@@ -3,46 +3,28 @@
 //! Callers step the machine in their own tasks, and so does the task that reads from the site.
 //! Another task keeps the time, and writes the frames that the site did not take at once.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use quorate_net::clock::{self, Alarm};
-use quorate_net::connection::FrameWriter;
-use quorate_session::client::{
-    ClientEffect, ClientInput, ClientMachine, ClientMessage, ClientRequest,
-};
-use quorate_session::session::{Packet, Terms};
-use quorate_session::{BreakRequest, ClaimRequest, Question, SiteAnswer, SiteId, Tick};
+use quorate_net::clock::Alarm;
+use quorate_session::client::{ClientInput, ClientMachine, ClientMessage, ClientRequest};
+use quorate_session::session::Packet;
+use quorate_session::{BreakRequest, ClaimRequest, Question, Tick};
 use tokio::sync::Notify;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::call::{Call, Progress};
+use crate::state::{Link, Reply, State, Wanted};
 
 /// How long a client that ends waits for its site to read its last frames.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// A reply to a question.
-#[derive(Clone, Debug)]
-pub(crate) enum Reply {
-    /// The question was sent to these sites.
-    Asked(Vec<SiteId>),
-    /// The answer of one of them.
-    Answer(SiteId, SiteAnswer),
-}
-
-/// Where packets go.
-pub(crate) enum Link {
-    Socket(FrameWriter),
-    #[cfg(feature = "embedded")]
-    Local(quorate_server::LocalLink),
-}
 
 /// A handle of the client. Dropping the last clone ends the client.
 #[derive(Clone)]
@@ -94,7 +76,7 @@ impl Client {
         let shared = &self.0.shared;
         let call = Arc::new(Call::new(shared.next_number.fetch_add(1, Ordering::Relaxed)));
         let mut state = shared.state();
-        if state.ended {
+        if state.is_ended() {
             call.set(Progress::Stopped);
         } else {
             state.calls.insert(call.number, Arc::clone(&call));
@@ -140,6 +122,15 @@ impl Client {
         self.0.shared.wake_for(&state);
     }
 
+    /// When the site stops, once it is about to.
+    pub(crate) async fn site_stops(&self) -> Tick {
+        let mut stops_at = self.0.shared.state().stops_at.subscribe();
+        match stops_at.wait_for(Option::is_some).await {
+            Ok(when) => (*when).expect("it was waited for"),
+            Err(_) => pending().await, // the client has ended
+        }
+    }
+
     /// Until when a grant is valid; `None` if it is over.
     pub(crate) fn valid_until(&self, call: &Call) -> Option<Tick> {
         self.0.shared.state().machine.valid_until(call.number)
@@ -160,18 +151,6 @@ pub(crate) struct Shared {
     wake: Notify,
     /// The number of the next call or question.
     next_number: AtomicU64,
-    /// How long the connection may be silent: renewals come three times as often.
-    timeout: Duration,
-}
-
-struct State {
-    machine: ClientMachine,
-    /// When the client's task wakes by itself.
-    wakes_at: Tick,
-    link: Option<Link>,
-    calls: HashMap<u64, Arc<Call>>,
-    asks: HashMap<u64, UnboundedSender<Reply>>,
-    ended: bool,
 }
 
 impl fmt::Debug for Shared {
@@ -181,27 +160,23 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(terms: Terms) -> Self {
-        let state = State {
-            machine: ClientMachine::new(clock::now(), terms),
-            wakes_at: Tick::ZERO,
-            link: None,
-            calls: HashMap::new(),
-            asks: HashMap::new(),
-            ended: false,
-        };
+    pub(crate) fn new(machine: ClientMachine) -> Self {
         Self {
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(machine)),
             wake: Notify::new(),
             next_number: AtomicU64::new(1),
-            timeout: terms.lease.length(),
         }
     }
 
-    /// A connection is up; false if the client has ended.
-    pub(crate) fn on_up(&self, link: Link) -> bool {
+    /// The connection that the client wants, and its changes.
+    pub(crate) fn watch_wanted(&self) -> watch::Receiver<Wanted> {
+        self.state().wanted.subscribe()
+    }
+
+    /// The connection of this attempt is up; false if the client does not want it any more.
+    pub(crate) fn on_up(&self, attempt: u64, link: Link) -> bool {
         let mut state = self.state();
-        if state.ended {
+        if !state.wants(attempt) {
             return false;
         }
         state.link = Some(link);
@@ -210,51 +185,62 @@ impl Shared {
         true
     }
 
-    /// The connection is gone; false if the client has ended.
-    pub(crate) fn on_down(&self) -> bool {
+    /// The connection of this attempt is gone.
+    pub(crate) fn on_down(&self, attempt: u64) {
         let mut state = self.state();
-        state.link = None;
-        state.step(ClientInput::Down);
-        !state.ended
+        if state.wants(attempt) {
+            state.link = None;
+            state.step(ClientInput::Down);
+            self.wake_for(&state);
+        }
     }
 
-    /// Packets of the site arrive; false if the client has ended.
+    /// The site at this place could not be reached in this attempt.
+    pub(crate) fn on_dial_failed(&self, attempt: u64, site: usize) {
+        let mut state = self.state();
+        if state.wants(attempt) {
+            state.step(ClientInput::DialFailed(site));
+            self.wake_for(&state);
+        }
+    }
+
+    /// Packets of the site arrive; false if the client does not want them any more.
     pub(crate) fn on_packets(
         &self,
+        attempt: u64,
         packets: impl IntoIterator<Item = Packet<ClientMessage>>,
     ) -> bool {
         let mut state = self.state();
-        if let Some(Link::Socket(writer)) = &mut state.link {
-            writer.note_received(clock::now());
-        }
         for packet in packets {
+            if !state.wants(attempt) {
+                break;
+            }
             state.step(ClientInput::Packet(packet));
         }
         self.write_now(&mut state);
-        !state.ended
+        state.wants(attempt)
     }
 
     /// The site in this process stops: all grants are given back.
     #[cfg(feature = "embedded")]
     pub(crate) fn on_stop(&self) {
         let mut state = self.state();
-        if !std::mem::replace(&mut state.ended, true) {
+        if !state.is_ended() {
             state.step(ClientInput::Stop);
-            state.stop_calls();
+            state.end();
         }
         self.wake.notify_one();
     }
 
     /// Whether the client has ended.
     pub(crate) fn is_ended(&self) -> bool {
-        self.state().ended
+        self.state().is_ended()
     }
 
     /// Ends the client: queued frames are written, and the connection is closed.
     fn end(&self) {
         let mut state = self.state();
-        state.ended = true;
-        state.stop_calls();
+        state.end();
         if state.poll_write(&mut Context::from_waker(Waker::noop())).is_ready() {
             state.link = None;
         }
@@ -281,21 +267,19 @@ impl Shared {
     }
 
     /// When the client's task must wake by itself.
-    fn next_waking(&self, sweep: Tick) -> Tick {
+    fn next_waking(&self) -> Tick {
         let mut state = self.state();
-        let deadline = state.machine.deadline().map_or(sweep, |when| when.min(sweep));
-        state.wakes_at = deadline;
-        deadline
+        state.wakes_at = state.machine.deadline().unwrap_or(Tick(u64::MAX));
+        state.wakes_at
     }
 
     /// The client's task: handles deadlines, and writes the frames that the site did not take at
     /// once, until the client ends.
     pub(crate) async fn run(self: Arc<Self>, mut alarm: Alarm) {
         let _stop = StopCallsOnDrop(&self);
-        let mut sweep = clock::now() + self.timeout;
         let mut set = None;
         while !self.is_ended() {
-            let deadline = self.next_waking(sweep);
+            let deadline = self.next_waking();
             // An alarm that rings too early does no harm; setting it costs a system call.
             if set.is_none_or(|set| deadline < set) {
                 alarm.set(deadline).expect("a timer can be set");
@@ -306,22 +290,13 @@ impl Shared {
                 () = self.wake.notified() => {}
                 _ = alarm.ring() => {
                     set = None;
-                    self.on_alarm(&mut sweep);
+                    self.state().step(ClientInput::Time);
                 }
                 never = poll_fn(|cx| self.write_for_ever(cx)) => match never {},
             }
             poll_fn(|cx| self.write(cx)).await;
         }
         self.finish().await;
-    }
-
-    fn on_alarm(&self, sweep: &mut Tick) {
-        let (now, mut state) = (clock::now(), self.state());
-        if *sweep <= now {
-            *sweep = now + self.timeout;
-            state.close_if_silent(now, self.timeout);
-        }
-        state.step(ClientInput::Time);
     }
 
     /// Writes queued frames; if some are left, the task is woken when the site takes more.
@@ -349,96 +324,7 @@ struct StopCallsOnDrop<'a>(&'a Shared);
 
 impl Drop for StopCallsOnDrop<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.ended = true;
-        state.stop_calls();
-    }
-}
-
-impl State {
-    fn request(&mut self, request: ClientRequest) {
-        self.step(ClientInput::Request(request));
-    }
-
-    fn step(&mut self, input: ClientInput) {
-        for effect in self.machine.step(clock::now(), input) {
-            match effect {
-                ClientEffect::Packet(packet) => self.send(packet),
-                ClientEffect::Granted(call, fence, granted) => {
-                    self.set_progress(call, Progress::Granted(fence, granted));
-                }
-                ClientEffect::Lost(call, loss) => self.set_progress(call, Progress::Lost(loss)),
-                ClientEffect::Denied(call, denial) => {
-                    self.set_progress(call, Progress::Denied(denial));
-                    self.calls.remove(&call);
-                }
-                ClientEffect::Left(call) => {
-                    self.set_progress(call, Progress::Left);
-                    self.calls.remove(&call);
-                }
-                ClientEffect::Asked(ask, sites) => self.reply(ask, Reply::Asked(sites)),
-                ClientEffect::Answer(ask, site, answer) => {
-                    self.reply(ask, Reply::Answer(site, answer));
-                }
-            }
-        }
-    }
-
-    #[cfg_attr(
-        not(feature = "embedded"),
-        expect(clippy::needless_pass_by_value, reason = "a site in this process takes it")
-    )]
-    fn send(&mut self, packet: Packet<ClientMessage>) {
-        match &mut self.link {
-            Some(Link::Socket(writer)) => {
-                if let Err(error) = writer.queue(&packet) {
-                    tracing::error!(%error, "a message was not sent");
-                }
-            }
-            #[cfg(feature = "embedded")]
-            Some(Link::Local(link)) => link.send(packet),
-            None => {}
-        }
-    }
-
-    fn set_progress(&self, call: u64, progress: Progress) {
-        if let Some(call) = self.calls.get(&call) {
-            call.set(progress);
-        }
-    }
-
-    fn reply(&self, ask: u64, reply: Reply) {
-        if let Some(sender) = self.asks.get(&ask) {
-            drop(sender.send(reply)); // the caller may not wait any more
-        }
-    }
-
-    /// Whether something is due before the client's task wakes by itself.
-    fn is_due_before_waking(&self) -> bool {
-        self.machine.deadline().is_some_and(|when| when < self.wakes_at)
-    }
-
-    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match &mut self.link {
-            Some(Link::Socket(writer)) => writer.poll_write(cx),
-            _ => Poll::Ready(()),
-        }
-    }
-
-    fn close_if_silent(&mut self, now: Tick, timeout: Duration) {
-        if let Some(Link::Socket(writer)) = &mut self.link {
-            writer.close_if_silent(now, timeout);
-        }
-    }
-
-    /// Ends all calls and questions.
-    fn stop_calls(&mut self) {
-        for (_, call) in self.calls.drain() {
-            if call.loss().is_none() {
-                call.set(Progress::Stopped);
-            }
-        }
-        self.asks.clear();
+        self.0.state().end();
     }
 }
 
@@ -446,9 +332,10 @@ impl State {
 mod tests {
     use std::pin::pin;
 
+    use quorate_net::clock;
     use quorate_session::client::SiteReply;
     use quorate_session::session::{
-        ClusterId, Drift, Frame, Incarnation, Lease, RelativeDeadline, Renewal, Seq, Welcome,
+        ClusterId, Drift, Frame, Incarnation, Lease, RelativeDeadline, Renewal, Seq, Terms, Welcome,
     };
     use quorate_session::{Claimant, Fence, Granted, LockSpec, SessionNo};
 
@@ -464,7 +351,7 @@ mod tests {
     fn a_grant_that_ends_before_the_task_wakes_by_itself_wakes_it() {
         let lease = Lease::new(Lease::MAX).unwrap(); // so that nothing here is slow
         let terms = Terms::new(ClusterId::default(), lease, Drift::default());
-        let shared = Arc::new(Shared::new(terms));
+        let shared = Arc::new(Shared::new(ClientMachine::new(clock::now(), terms)));
         let client = Client::new(Arc::clone(&shared));
         let (number, renewal) = (SessionNo(1), Renewal(0));
         shared.state().step(ClientInput::Up);
@@ -475,8 +362,8 @@ mod tests {
             quarantine: Duration::ZERO,
             received: Seq(0),
         };
-        shared.on_packets([Packet::Welcome(welcome)]);
-        shared.next_waking(Tick(u64::MAX));
+        shared.on_packets(0, [Packet::Welcome(welcome)]);
+        shared.next_waking();
         let (name, spec, claimant) =
             ("deploy".parse().unwrap(), LockSpec::Mutex, Claimant::default());
         let call = client.claim(ClaimRequest {
@@ -492,7 +379,7 @@ mod tests {
         let granted = SiteReply::Granted(call.number, Fence(1), Granted::Mutex, end(15));
         let payload = ClientMessage::Reply(granted);
         let frame = Frame { seq: Seq(1), received: Seq(0), payload };
-        shared.on_packets([Packet::Down(number, frame)]);
+        shared.on_packets(0, [Packet::Down(number, frame)]);
         assert!(client.valid_until(&call).is_some(), "it is granted");
         assert!(is_woken(&shared));
     }

@@ -1,16 +1,19 @@
 //! A client's handle to a cluster.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use quorate_net::clock;
 use quorate_session::{
-    Answer, Answering, BreakRequest, Claimant, Doubt, Fence, Name, Question, ResourceView,
+    Answer, Answering, BreakRequest, Claimant, Denial, Doubt, Fence, Name, Question, ResourceView,
     SiteAnswer, SiteId,
 };
 use tokio::time::{Instant, timeout_at};
 
-use crate::client::{Client, Reply};
+use crate::client::Client;
 use crate::dial::{self, Connected};
+use crate::state::Reply;
 use crate::{Election, Error, GroupLock, Holder, Mutex, Options, Pool, RwLock};
 
 /// A handle to a cluster. Clones share one connection.
@@ -29,6 +32,8 @@ pub struct Cluster {
     pub(crate) claimant: Claimant,
     pub(crate) lease: Duration,
     pub(crate) sites: usize,
+    /// The addresses it was given; none if the site is in this process.
+    pub(crate) addresses: Arc<[String]>,
 }
 
 /// How long [`Cluster::holders`] waits for answers.
@@ -78,8 +83,8 @@ impl Cluster {
 
     pub(crate) async fn with(options: Options) -> Result<Self, Error> {
         let claimant = options.claimant.clone();
-        let Connected { client, lease, sites } = dial::connect(options).await?;
-        Ok(Self { client, claimant, lease, sites })
+        let Connected { client, lease, sites, addresses } = dial::connect(options).await?;
+        Ok(Self { client, claimant, lease, sites, addresses })
     }
 
     /// Sets the description of this process that others see while it holds or waits for a lock.
@@ -143,9 +148,20 @@ impl Cluster {
         Ok(Election::new(self.clone(), name.parse().map_err(Error::Name)?))
     }
 
-    /// Asks all sites, and waits for their answers until the timeout.
+    /// Waits until the site that this client uses is about to stop, and says how long that takes at
+    /// most. Finish the work under its locks by then, or it is lost: [`Guard::lost`] says so a lease
+    /// before. Waiting claims go to another site by themselves.
+    ///
+    /// [`Guard::lost`]: crate::Guard::lost
+    pub async fn site_stops(&self) -> Duration {
+        let end = self.client.site_stops().await;
+        Duration::from_nanos(end.0.saturating_sub(clock::now().0))
+    }
+
+    /// Asks all sites, and waits for their answers until the timeout, but no longer than a lease.
     pub async fn ask(&self, question: Question, timeout: Duration) -> Responses {
-        let (mut replies, end) = (self.client.ask(question), Instant::now() + timeout);
+        let (mut replies, end) =
+            (self.client.ask(question), Instant::now() + timeout.min(self.lease));
         let mut responses = Responses::none(self.sites);
         while let Ok(Some(reply)) = timeout_at(end, replies.recv()).await {
             match reply {
@@ -187,9 +203,19 @@ impl Cluster {
         (holders.collect(), doubt)
     }
 
-    /// The error of a claim that would have to wait.
-    pub(crate) async fn busy(&self, name: &Name) -> Error {
-        Error::Busy(self.holders(name).await)
+    /// The error of a claim that would have to wait. The sites have so long to say for whom.
+    pub(crate) async fn busy(&self, name: &Name, timeout: Duration) -> Error {
+        Error::Busy(self.ask_for_holders(name, timeout.min(HOLDERS_TIMEOUT)).await.0)
+    }
+
+    /// The error of a claim that was denied.
+    pub(crate) fn denied(&self, denial: Denial) -> Error {
+        match denial {
+            Denial::NoAnswer(last_answer) if !self.addresses.is_empty() => {
+                Error::NoAnswer { tried: self.addresses.to_vec(), last_answer }
+            }
+            denial => Error::Denied(denial),
+        }
     }
 
     /// Asks the sites to end the grant of `name` with this fence, though its holder does not

@@ -1,57 +1,57 @@
-//! Opens a connection to a site, and opens it again when it ends.
+//! Opens connections to sites: the first one, and then those that the client wants.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_net::backoff::Backoff;
-use quorate_net::clock::Alarm;
-use quorate_net::connection::{BoxedStream, read_frame, split, write_frame};
+use quorate_net::clock::{self, Alarm};
+use quorate_net::connection::{BoxedStream, FrameReader, read_frame, split, write_frame};
 use quorate_net::tls::Tls;
-use quorate_session::client::ClientId;
+use quorate_session::client::{ClientId, ClientMachine, SiteChoice};
 use quorate_session::session::{Drift, Lease, Terms};
 use quorate_wire::{ClientPacket, Decoder, Handshake, HandshakeReply, Who};
 use tokio::net::{TcpStream, UnixStream};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::client::{Client, Link, Shared};
+use crate::client::{Client, Shared};
+use crate::state::{Link, Wanted};
 use crate::{Error, Options};
 
-/// How long a site has for its part of the handshake.
+/// How long a site has to accept a connection at most.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a site has to accept a connection, if there are others to try.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
+/// A site that has not accepted the first connection by then is not waited for alone: the next is
+/// tried beside it.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// A client that is connected to a site, and what the site said of its cluster.
 pub(crate) struct Connected {
     pub(crate) client: Client,
     pub(crate) lease: Duration,
     pub(crate) sites: usize,
+    pub(crate) addresses: Arc<[String]>,
 }
 
-/// Connects to the first site that can be reached, in the current runtime.
+/// Connects to a site that can be reached, in the current runtime.
 pub(crate) async fn connect(options: Options) -> Result<Connected, Error> {
     let tls = options.tls.as_ref().map(Tls::read).transpose();
     let tls = tls.map_err(|error| Error::Refused(error.to_string()))?;
-    let dialer = Dialer { me: draw_id()?, tls, addresses: options.addresses };
-    let end = Instant::now() + options.timeout;
-    let mut backoff = Backoff::new(Lease::default()); // the cluster's own is not known yet
-    let first = loop {
-        match dialer.dial_any().await {
-            Ok(first) => break first,
-            Err(error) if Instant::now() >= end => {
-                return Err(Error::Unreachable(error.to_string()));
-            }
-            Err(_) => sleep_until(end.min(Instant::now() + backoff.next_delay())).await,
-        }
-    };
-    let (lease, sites) = (first.terms.lease.length(), first.sites);
+    let (me, addresses) = (draw_id()?, Arc::<[String]>::from(options.addresses));
+    let dialer = Arc::new(Dialer { me, tls, addresses: Arc::clone(&addresses) });
+    let first = FirstDial::new(Arc::clone(&dialer), options.timeout).run().await?;
+    let Dialed { stream, decoder, terms, sites, index } = first;
     let alarm = Alarm::new().map_err(|error| Error::Unreachable(error.to_string()))?;
-    let shared = Arc::new(Shared::new(first.terms));
+    let (now, seed) = (clock::now(), low_half(me.0 >> 64));
+    let choice = SiteChoice::new(now, terms.lease, addresses.len(), index, seed);
+    let shared = Arc::new(Shared::new(ClientMachine::new(now, terms).with_sites(choice)));
+    let (writer, reader) = split(stream);
+    let attempt = shared.watch_wanted().borrow().attempt;
+    shared.on_up(attempt, Link::Socket(writer));
     tokio::spawn(Arc::clone(&shared).run(alarm));
-    tokio::spawn(dialer.keep_connected(first, Arc::clone(&shared)));
-    Ok(Connected { client: Client::new(shared), lease, sites })
+    tokio::spawn(keep_connected(dialer, (reader, decoder), Arc::clone(&shared)));
+    Ok(Connected { client: Client::new(shared), lease: terms.lease.length(), sites, addresses })
 }
 
 /// A random number that identifies this client.
@@ -61,11 +61,15 @@ pub(crate) fn draw_id() -> Result<ClientId, Error> {
     Ok(ClientId(u128::from_le_bytes(bytes)))
 }
 
+fn low_half(number: u128) -> u64 {
+    u64::try_from(number & u128::from(u64::MAX)).expect("it is masked")
+}
+
 /// Opens connections.
 #[derive(Debug)]
 struct Dialer {
     me: ClientId,
-    addresses: Vec<String>,
+    addresses: Arc<[String]>,
     tls: Option<Tls>,
 }
 
@@ -80,27 +84,10 @@ struct Dialed {
 }
 
 impl Dialer {
-    /// Connects to the first site that accepts the connection.
-    async fn dial_any(&self) -> io::Result<Dialed> {
-        let mut problem =
-            io::Error::new(io::ErrorKind::InvalidInput, "no address is given; give at least one");
-        for index in 0..self.addresses.len() {
-            match self.dial(index).await {
-                Ok(dialed) => return Ok(dialed),
-                Err(error) => {
-                    let what = format!("{}: {error}", self.addresses[index]);
-                    problem = io::Error::new(error.kind(), what);
-                }
-            }
-        }
-        Err(problem)
-    }
-
-    /// Connects to one site, with a timeout: a machine that hangs must not delay the next attempt.
+    /// Connects to one site.
     async fn dial(&self, index: usize) -> io::Result<Dialed> {
-        let limit = if self.addresses.len() > 1 { ATTEMPT_TIMEOUT } else { HANDSHAKE_TIMEOUT };
         let late = || io::Error::new(io::ErrorKind::TimedOut, "it does not answer");
-        timeout(limit, self.try_dial(index)).await.unwrap_or_else(|_| Err(late()))
+        timeout(HANDSHAKE_TIMEOUT, self.try_dial(index)).await.unwrap_or_else(|_| Err(late()))
     }
 
     async fn try_dial(&self, index: usize) -> io::Result<Dialed> {
@@ -129,42 +116,159 @@ impl Dialer {
             }
         }
     }
+}
 
-    /// Passes the site's packets to the client, on one connection after another: to the same site
-    /// if it can be reached, else to any.
-    async fn keep_connected(self, first: Dialed, client: Arc<Shared>) {
-        let mut dialed = first;
-        loop {
-            let (index, lease) = (dialed.index, dialed.terms.lease);
-            let (writer, reader) = split(dialed.stream);
-            if !client.on_up(Link::Socket(writer)) {
-                return;
-            }
-            let on_packets = |packets: Vec<ClientPacket>| client.on_packets(packets);
-            if let Err(error) = reader.read_all(dialed.decoder, on_packets).await {
-                tracing::debug!(%error, "the connection ended");
-            }
-            if !client.on_down() {
-                return;
-            }
-            let Some(next) = self.redial(index, lease, &client).await else { return };
-            dialed = next;
+/// The first connection: to any site, the sooner the better. No lease is known yet.
+///
+/// Clients begin with different sites. One that does not answer at once does not delay the others,
+/// and one that is merely slow still has the whole time.
+struct FirstDial {
+    dialer: Arc<Dialer>,
+    end: Instant,
+    /// How long to wait for a site before the next one is tried too.
+    patience: Duration,
+    backoff: Backoff,
+    /// The sites of this round that are still to be tried, the next one last.
+    round: Vec<usize>,
+    attempts: JoinSet<(usize, io::Result<Dialed>)>,
+    /// What is known of each site.
+    sites: Vec<Attempted>,
+}
+
+/// What is known of a site.
+#[derive(Clone, Debug)]
+enum Attempted {
+    Never,
+    Pending,
+    Failed(String),
+}
+
+impl FirstDial {
+    fn new(dialer: Arc<Dialer>, timeout: Duration) -> Self {
+        let count = dialer.addresses.len();
+        let part = timeout / u32::try_from(count.max(1) * 2).unwrap_or(u32::MAX);
+        Self {
+            dialer,
+            end: Instant::now() + timeout,
+            patience: part.min(PATIENCE),
+            backoff: Backoff::new(Lease::default()), // the cluster's own is not known yet
+            round: Vec::new(),
+            attempts: JoinSet::new(),
+            sites: vec![Attempted::Never; count],
         }
     }
 
-    /// Connects again: at once, and after failures with a growing delay. `None` if the client ends
-    /// meanwhile.
-    async fn redial(&self, index: usize, lease: Lease, client: &Shared) -> Option<Dialed> {
-        let mut backoff = Backoff::new(lease);
+    async fn run(mut self) -> Result<Dialed, Error> {
+        if self.sites.is_empty() {
+            return Err(Error::Unreachable("no address is given; give at least one".into()));
+        }
+        self.start_round();
+        let mut next = Instant::now();
         loop {
-            let same = self.dial(index).await;
-            if let Ok(dialed) = if same.is_ok() { same } else { self.dial_any().await } {
-                return Some(dialed);
+            tokio::select! {
+                biased;
+                Some(done) = self.attempts.join_next() => match done {
+                    Ok((_, Ok(dialed))) => return Ok(dialed),
+                    Ok((site, Err(error))) => {
+                        self.sites[site] = Attempted::Failed(error.to_string());
+                        if !self.round.is_empty() {
+                            next = Instant::now();
+                        }
+                    }
+                    Err(error) => return Err(Error::Unreachable(error.to_string())),
+                },
+                () = sleep_until(next.min(self.end)), if next < self.end => {
+                    next = Instant::now() + self.try_next();
+                }
+                () = sleep_until(self.end) => return Err(Error::Unreachable(self.problem())),
             }
-            if client.is_ended() {
-                return None;
-            }
-            sleep(backoff.next_delay()).await;
         }
     }
+
+    /// Begins another round with the same site, which is not the same for all clients.
+    fn start_round(&mut self) {
+        let count = self.sites.len();
+        let first = usize::try_from(self.dialer.me.0 % count as u128).expect("it is below");
+        self.round = (0..count).map(|place| (first + place) % count).rev().collect();
+    }
+
+    /// Tries the next site; returns how long to wait before the one after it.
+    fn try_next(&mut self) -> Duration {
+        if let Some(site) = self.round.pop()
+            && !matches!(self.sites[site], Attempted::Pending)
+        {
+            self.sites[site] = Attempted::Pending;
+            let dialer = Arc::clone(&self.dialer);
+            self.attempts.spawn(async move { (site, dialer.dial(site).await) });
+        }
+        if !self.round.is_empty() {
+            return self.patience;
+        }
+        self.start_round();
+        self.backoff.next_delay()
+    }
+
+    /// What is wrong with each site.
+    fn problem(&self) -> String {
+        let each =
+            self.dialer.addresses.iter().zip(&self.sites).map(|(address, site)| match site {
+                Attempted::Failed(error) => format!("{address}: {error}"),
+                Attempted::Never | Attempted::Pending => format!("{address}: it does not answer"),
+            });
+        each.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Passes the site's packets to the client, on one connection after another, as the client wants.
+async fn keep_connected(dialer: Arc<Dialer>, first: (FrameReader, Decoder), client: Arc<Shared>) {
+    let mut wanted = client.watch_wanted();
+    let mut open = Some(first);
+    loop {
+        let now = *wanted.borrow_and_update();
+        if now.ended {
+            return;
+        }
+        tokio::select! {
+            biased;
+            changed = wanted.changed() => if changed.is_err() { return },
+            () = use_connection(&dialer, now, open.take(), &client) => {
+                // The client knows how it went; it may want to wait before it tries again.
+                if wanted.changed().await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Makes the connection that the client wants, unless it is open already, and reads until it ends.
+async fn use_connection(
+    dialer: &Dialer,
+    wanted: Wanted,
+    open: Option<(FrameReader, Decoder)>,
+    client: &Shared,
+) {
+    let Wanted { attempt, site, .. } = wanted;
+    let (reader, decoder) = match (open, site) {
+        (Some(open), _) => open,
+        (None, None) => return,
+        (None, Some(site)) => match dialer.dial(site).await {
+            Ok(dialed) => {
+                let (writer, reader) = split(dialed.stream);
+                if !client.on_up(attempt, Link::Socket(writer)) {
+                    return;
+                }
+                (reader, dialed.decoder)
+            }
+            Err(error) => {
+                tracing::debug!(address = %dialer.addresses[site], %error, "no connection");
+                return client.on_dial_failed(attempt, site);
+            }
+        },
+    };
+    let on_packets = |packets: Vec<ClientPacket>| client.on_packets(attempt, packets);
+    if let Err(error) = reader.read_all(decoder, on_packets).await {
+        tracing::debug!(%error, "the connection ended");
+    }
+    client.on_down(attempt);
 }

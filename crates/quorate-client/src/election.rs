@@ -59,7 +59,7 @@ impl Election {
         self.campaign_in(value, None).await
     }
 
-    /// As [`Election::campaign`], with a timeout.
+    /// As [`Election::campaign`], with a timeout: it ends then, whether or not any site answers.
     ///
     /// # Errors
     ///

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, Weak};
 
-use quorate_net::clock::Alarm;
+use quorate_net::clock::{self, Alarm};
 use quorate_server::{LocalClient, Server, SiteConfig};
-use quorate_session::client::ClientMessage;
+use quorate_session::client::{ClientMachine, ClientMessage};
 use quorate_session::session::Packet;
 
-use crate::client::{Client, Link, Shared};
+use crate::client::{Client, Shared};
 use crate::dial::draw_id;
 use crate::options::claimant_of_this_process;
+use crate::state::Link;
 use crate::{Cluster, Error};
 
 /// Passes packets of the site to the client, as long as the client exists.
@@ -19,7 +20,7 @@ struct Local(Weak<Shared>);
 impl LocalClient for Local {
     fn on_packet(&self, packet: Packet<ClientMessage>) {
         if let Some(client) = self.0.upgrade() {
-            client.on_packets([packet]);
+            client.on_packets(0, [packet]);
         }
     }
 
@@ -86,9 +87,10 @@ impl Cluster {
     /// The system refused a timer or random numbers.
     pub fn of_server(server: Server) -> Result<Self, Error> {
         let (id, terms) = (draw_id()?, server.terms());
-        let shared = Arc::new(Shared::new(terms));
+        let machine = ClientMachine::new(clock::now(), terms);
+        let shared = Arc::new(Shared::new(machine));
         let link = server.connect(id, Arc::new(Local(Arc::downgrade(&shared))));
-        shared.on_up(Link::Local(link));
+        shared.on_up(0, Link::Local(link));
         let alarm = {
             let _inside = server.runtime().enter();
             Alarm::new().map_err(|error| Error::Stopped(error.to_string()))?
@@ -101,6 +103,7 @@ impl Cluster {
             claimant: claimant_of_this_process(),
             lease: terms.lease.length(),
             sites,
+            addresses: [].into(),
         })
     }
 

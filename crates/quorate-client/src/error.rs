@@ -45,6 +45,14 @@ pub enum Error {
     /// The grant ended before it was released.
     #[error("the lock was lost: {0}")]
     Lost(CallerLoss),
+    /// No site answered until the claim's deadline.
+    #[error("no site answers: tried {}{}", .tried.join(", "), ago(*.last_answer))]
+    NoAnswer {
+        /// The addresses of the sites.
+        tried: Vec<String>,
+        /// How long ago the last answer came, if one ever came.
+        last_answer: Option<Duration>,
+    },
     /// No site could be reached.
     #[error("no site can be reached: {0}")]
     Unreachable(String),
@@ -76,13 +84,20 @@ pub struct Holder {
 impl Error {
     /// Whether the timeout ran out: the same claim may succeed later.
     pub fn is_timeout(&self) -> bool {
-        matches!(self, Error::Denied(Denial::TimedOut | Denial::NoQuorum { .. }))
+        use Denial::{NoAnswer, NoQuorum, TimedOut};
+        let denied = matches!(self, Error::Denied(TimedOut | NoQuorum { .. } | NoAnswer(_)));
+        denied || matches!(self, Error::NoAnswer { .. })
     }
 
     /// Whether another caller holds the lock or is first in line, and the claim was not to wait.
     pub fn is_busy(&self) -> bool {
         matches!(self, Error::Busy(_) | Error::Denied(Denial::Busy))
     }
+}
+
+fn ago(last_answer: Option<Duration>) -> String {
+    let text = |time: Duration| format!("; the last answer came {:.1} s ago", time.as_secs_f64());
+    last_answer.map_or_else(String::new, text)
 }
 
 fn busy(holders: &[Holder]) -> String {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quorate_session::{Granted, Group, GroupSpec, Groups, LockSpec, Name, TokenSpec};
 
-use crate::guard::{NO_WAIT_TIMEOUT, claim};
+use crate::guard::claim;
 use crate::{Cluster, Error, Guard};
 
 /// A lock that callers of one group hold together, and never two groups.
@@ -91,7 +91,7 @@ impl GroupLock {
         self.claim(named(groups), None, false).await
     }
 
-    /// As [`GroupLock::enter_any`], with a timeout.
+    /// As [`GroupLock::enter_any`], with a timeout: it ends then, whether or not any site answers.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl GroupLock {
         &self,
         groups: impl IntoIterator<Item = &'g str>,
     ) -> Result<GroupGuard, Error> {
-        self.claim(named(groups), Some(NO_WAIT_TIMEOUT), true).await
+        self.claim(named(groups), None, true).await
     }
 
     async fn claim(

@@ -37,10 +37,8 @@ impl Drop for OwnedCall {
     }
 }
 
-/// How long a claim takes at most that does not wait for other callers.
-pub(crate) const NO_WAIT_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Claims a lock, and waits until the timeout. Dropping the future gives up.
+/// Claims a lock, and waits until the timeout, whether or not any site answers. A claim that does
+/// not wait for other callers takes a lease at most. Dropping the future gives up.
 pub(crate) async fn claim(
     cluster: &Cluster,
     name: &Name,
@@ -48,9 +46,11 @@ pub(crate) async fn claim(
     timeout: Option<Duration>,
     no_wait: bool,
 ) -> Result<(Guard, Granted), Error> {
+    let timeout = if no_wait { Some(cluster.lease) } else { timeout };
     let end = timeout.map(|timeout| Instant::now() + timeout);
     loop {
-        let timeout = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let left = || end.map(|end| end.saturating_duration_since(Instant::now()));
+        let timeout = left();
         let (name, spec, claimant) = (name.clone(), spec.clone(), cluster.claimant.clone());
         let request =
             ClaimRequest { name: name.clone(), spec, claimant, timeout, no_wait, since: None };
@@ -61,8 +61,10 @@ pub(crate) async fn claim(
         };
         return match owned.call.wait_for(answer).await {
             Progress::Granted(fence, granted) => Ok((Guard { owned, name, fence }, granted)),
-            Progress::Denied(Denial::Busy) => Err(cluster.busy(&name).await),
-            Progress::Denied(denial) => Err(Error::Denied(denial)),
+            Progress::Denied(Denial::Busy) => {
+                Err(cluster.busy(&name, left().unwrap_or(cluster.lease)).await)
+            }
+            Progress::Denied(denial) => Err(cluster.denied(denial)),
             // The grant was in transit for too long to be of use.
             Progress::Lost(_) if end.is_none_or(|end| Instant::now() < end) => continue,
             Progress::Lost(_) => Err(Error::LostAtOnce),
@@ -173,8 +175,9 @@ impl Guard {
         }
     }
 
-    /// Releases the lock, and waits until its site has handled the release or ended the grant
-    /// itself. Dropping the guard releases the lock too, without waiting.
+    /// Releases the lock, and waits until its site has handled the release. If the site does not
+    /// answer, it waits a lease at most, and the lock is free when the site's leases are over.
+    /// Dropping the guard releases the lock too, without waiting.
     ///
     /// # Errors
     ///

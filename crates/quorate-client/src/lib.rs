@@ -45,6 +45,7 @@ mod options;
 mod pool;
 mod role;
 mod rwlock;
+mod state;
 
 pub use cluster::{Cluster, Responses};
 pub use election::{Election, Leader, Leadership, Observer};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quorate_session::{LockSpec, Name};
 
-use crate::guard::{NO_WAIT_TIMEOUT, claim};
+use crate::guard::claim;
 use crate::{Cluster, Error, Guard};
 
 /// A lock with one holder at a time. Names follow `tokio::sync::Mutex`.
@@ -44,7 +44,7 @@ impl Mutex {
         self.claim(None, false).await
     }
 
-    /// As [`Mutex::lock`], with a timeout.
+    /// As [`Mutex::lock`], with a timeout: it ends then, whether or not any site answers.
     ///
     /// # Errors
     ///
@@ -53,13 +53,14 @@ impl Mutex {
         self.claim(Some(timeout), false).await
     }
 
-    /// Takes the lock if it is free, and does not wait for other callers.
+    /// Takes the lock if it is free, and does not wait for other callers. It ends within a lease,
+    /// whether or not any site answers.
     ///
     /// # Errors
     ///
     /// As [`Mutex::lock`], and [`Error::Busy`] if another caller holds it or is first in line.
     pub async fn try_lock(&self) -> Result<Guard, Error> {
-        self.claim(Some(NO_WAIT_TIMEOUT), true).await
+        self.claim(None, true).await
     }
 
     async fn claim(&self, timeout: Option<Duration>, no_wait: bool) -> Result<Guard, Error> {

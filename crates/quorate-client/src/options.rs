@@ -27,7 +27,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// The addresses of sites, tried in order. One that begins with `/` is a Unix socket.
+    /// The addresses of sites of one cluster. One that begins with `/` is a Unix socket. A client
+    /// uses one site at a time: it begins with any of them, and moves to another when its site does
+    /// not answer or reaches no quorum.
     pub fn new(addresses: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             addresses: addresses.into_iter().map(Into::into).collect(),
@@ -49,17 +51,18 @@ impl Options {
         self
     }
 
-    /// How long the first connection is tried: 5 seconds unless set.
+    /// How long the first connection may take: 5 seconds unless set.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Connects to the first site that can be reached.
+    /// Connects to any of the sites.
     ///
     /// # Errors
     ///
-    /// No site can be reached in time, or all refuse the connection.
+    /// No site can be reached in time, or all refuse the connection. It ends when the time is up,
+    /// whether or not any site answers.
     pub async fn connect(self) -> Result<Cluster, Error> {
         Cluster::with(self).await
     }

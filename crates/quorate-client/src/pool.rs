@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quorate_session::{Granted, LockSpec, Name, PoolSpec, Units};
 
-use crate::guard::{NO_WAIT_TIMEOUT, claim};
+use crate::guard::claim;
 use crate::{Cluster, Error, Guard};
 
 /// A pool of units; a claim takes some of them. Names follow `tokio::sync::Semaphore`.
@@ -61,7 +61,7 @@ impl Pool {
         self.claim(count, None, false).await
     }
 
-    /// As [`Pool::acquire`], with a timeout.
+    /// As [`Pool::acquire`], with a timeout: it ends then, whether or not any site answers.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Pool {
     ///
     /// As [`Pool::acquire`], and [`Error::Busy`] if other callers hold them or are first in line.
     pub async fn try_acquire(&self, count: u32) -> Result<UnitsGuard, Error> {
-        self.claim(count, Some(NO_WAIT_TIMEOUT), true).await
+        self.claim(count, None, true).await
     }
 
     async fn claim(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quorate_session::{Granted, Group, LockSpec, Role, RoleSpec};
 
-use crate::guard::{NO_WAIT_TIMEOUT, claim};
+use crate::guard::claim;
 use crate::{Error, GroupLock, Guard};
 
 /// Role locks. A name is used with roles or without, not both at a time.
@@ -53,7 +53,7 @@ impl GroupLock {
         self.claim_role(groups, time, None, false).await
     }
 
-    /// As [`GroupLock::join_any`], with a timeout.
+    /// As [`GroupLock::join_any`], with a timeout: it ends then, whether or not any site answers.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl GroupLock {
         groups: impl IntoIterator<Item = (&'g str, Role)>,
         time: Duration,
     ) -> Result<RoleGuard, Error> {
-        self.claim_role(groups, time, Some(NO_WAIT_TIMEOUT), true).await
+        self.claim_role(groups, time, None, true).await
     }
 
     async fn claim_role<'g>(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quorate_session::{Access, LockSpec, Name};
 
-use crate::guard::{NO_WAIT_TIMEOUT, claim};
+use crate::guard::claim;
 use crate::{Cluster, Error, Guard};
 
 /// A lock with many readers or one writer. Names follow `tokio::sync::RwLock`.
@@ -50,7 +50,7 @@ impl RwLock {
         self.claim(Access::Read, None, false).await
     }
 
-    /// As [`RwLock::read`], with a timeout.
+    /// As [`RwLock::read`], with a timeout: it ends then, whether or not any site answers.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl RwLock {
     ///
     /// As [`RwLock::read`], and [`Error::Busy`] if there is a writer or one is first in line.
     pub async fn try_read(&self) -> Result<Guard, Error> {
-        self.claim(Access::Read, Some(NO_WAIT_TIMEOUT), true).await
+        self.claim(Access::Read, None, true).await
     }
 
     /// Waits until there is no reader and no other writer. Dropping the future gives up.
@@ -77,7 +77,7 @@ impl RwLock {
         self.claim(Access::Write, None, false).await
     }
 
-    /// As [`RwLock::write`], with a timeout.
+    /// As [`RwLock::write`], with a timeout: it ends then, whether or not any site answers.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl RwLock {
     ///
     /// As [`RwLock::read`], and [`Error::Busy`] if another caller holds it or is first in line.
     pub async fn try_write(&self) -> Result<Guard, Error> {
-        self.claim(Access::Write, Some(NO_WAIT_TIMEOUT), true).await
+        self.claim(Access::Write, None, true).await
     }
 
     async fn claim(

@@ -107,6 +107,9 @@ pub enum Denial {
     TooMany(usize),
     /// The number of the call was used before.
     Reused,
+    /// Its deadline passed, and no site answers; the last answer of any came so long ago, if one
+    /// ever came. Clients say it, not sites.
+    NoAnswer(Option<Duration>),
 }
 
 impl Denial {
@@ -123,6 +126,7 @@ impl Denial {
             Denial::Time(_) => "invalid time",
             Denial::TooMany(_) => "too many names",
             Denial::Reused => "number reused",
+            Denial::NoAnswer(_) => "no answer",
         }
     }
 }
@@ -151,6 +155,10 @@ impl fmt::Display for Denial {
                 write!(f, "too many names: a site keeps {most} group locks by token at most")
             }
             Denial::Reused => f.write_str("a call of this number was made before"),
+            Denial::NoAnswer(None) => f.write_str("no site answers"),
+            Denial::NoAnswer(Some(since)) => {
+                write!(f, "no site answers; the last answer came {:.1} s ago", since.as_secs_f64())
+            }
         }
     }
 }

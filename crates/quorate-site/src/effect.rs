@@ -6,6 +6,7 @@ use std::time::Duration;
 use quorate_protocol::token::Regeneration;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
+use quorate_session::client::QuorumStatus;
 use quorate_session::session::Packet;
 use quorate_session::{
     Answer, AskId, BreakRequest, CallId, ClaimRequest, Denial, Granted, Loss, Name, Question,
@@ -80,6 +81,8 @@ pub enum Effect {
     Asked(AskId, Vec<SiteId>),
     /// The answer of a site, and whether that site is in quarantine.
     Answer(AskId, SiteId, Answer, bool),
+    /// The site reaches a quorum again, or does not any more.
+    Quorum(QuorumStatus),
     /// Call again at this time. It replaces the time asked for before.
     Wake(Tick),
     /// For the audit log.

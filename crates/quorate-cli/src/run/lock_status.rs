@@ -9,7 +9,7 @@ use quorate::{
 };
 use serde_json::{Value, json};
 
-use super::ask;
+use super::ANSWER_TIMEOUT;
 use quorate_terminal::figures::{counted, short_duration};
 
 /// The status of one lock, gathered from all sites.
@@ -25,7 +25,12 @@ pub(crate) struct LockStatus {
 impl LockStatus {
     /// Asks all sites.
     pub(crate) async fn of(cluster: &Cluster, name: &Name) -> Self {
-        let gathered = ask(cluster, Question::Show(name.clone())).await;
+        Self::within(cluster, name, ANSWER_TIMEOUT).await
+    }
+
+    /// The same, from the answers that arrive in time.
+    pub(crate) async fn within(cluster: &Cluster, name: &Name, timeout: Duration) -> Self {
+        let gathered = cluster.ask(Question::Show(name.clone()), timeout).await;
         let shown = gathered.answers.into_iter().filter_map(|(site, answer)| match answer {
             Answer::Shown(Some(view)) => Some((site, *view)),
             _ => None,

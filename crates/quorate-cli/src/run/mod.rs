@@ -53,8 +53,8 @@ pub(crate) fn view_verdict(is_known: bool) -> Verdict {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cluster")]
 pub(crate) struct Connect {
-    /// A comma-separated list of sites' addresses, tried in order: host:port or the path of a Unix
-    /// socket
+    /// A comma-separated list of sites' addresses, of which any is used, and another if it does not
+    /// answer: host:port or the path of a Unix socket
     #[arg(
         long = "connect",
         value_name = "ADDR",

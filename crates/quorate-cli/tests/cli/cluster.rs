@@ -179,11 +179,16 @@ impl TestCluster {
 
     /// `quorate` with these arguments, connected to a site.
     fn command(&self, site: usize, line: &str, more: &[&str]) -> Command {
+        self.command_at(&self.addresses[site - 1], line, more)
+    }
+
+    /// `quorate` with these arguments, and these addresses.
+    fn command_at(&self, addresses: &str, line: &str, more: &[&str]) -> Command {
         let mut command = Command::new(crate::PROGRAM);
         let mut words = line.split_whitespace();
         let depth = if line.starts_with("elect ") { 2 } else { 1 }; // of the subcommand
         command.args(words.by_ref().take(depth));
-        command.args(["--connect", &self.addresses[site - 1]]);
+        command.args(["--connect", addresses]);
         command.args(&self.tls).args(words).args(more);
         command
     }
@@ -204,6 +209,16 @@ impl TestCluster {
         let mut command = piped(&mut self.command(site, line, &[]));
         command.stderr(err);
         Running::start(command)
+    }
+
+    /// The same, with these addresses.
+    pub(crate) fn spawn_at(&self, addresses: &str, line: &str, more: &[&str]) -> Running {
+        Running::start(piped(&mut self.command_at(addresses, line, more)))
+    }
+
+    /// The same, with the addresses of all sites.
+    pub(crate) fn spawn_anywhere(&self, line: &str, more: &[&str]) -> Running {
+        self.spawn_at(&self.addresses.join(","), line, more)
     }
 
     /// Holds a lock until the command's input ends. Returns the command and its fence.
@@ -280,6 +295,12 @@ impl Running {
     /// Closes its input, and waits for its end.
     pub(crate) fn finish(mut self) -> Done {
         drop(self.child.stdin.take());
+        self.end()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Done {
+        let _open = self.child.stdin.take();
         let (mut out, mut err) = (String::new(), String::new());
         if let Some(stream) = &mut self.out {
             stream.read_to_string(&mut out).expect("it speaks UTF-8");

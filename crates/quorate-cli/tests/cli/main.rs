@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod cluster;
 mod connections;
+mod deadlines;
 mod drain;
 mod elect;
 mod faults;

@@ -53,6 +53,11 @@ impl Grants {
         })
     }
 
+    /// Whether there is no grant, not even one that is lost and still valid.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// A new grant, valid until `end`. No common deadline sent before counts for it.
     pub(super) fn insert(&mut self, call: u64, end: Tick, margin: Duration) {
         self.put(call, Grant { status: Status::Joining(end), margin });

@@ -1,28 +1,33 @@
 //! A client process, pure: its session at a site, and the grants of its callers.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
 
 use super::grants::Grants;
-use super::{ClientMessage, ClientRequest, SiteReply};
-use crate::claim::{ClaimRequest, Denial, Loss};
+use super::site_choice::SiteChoice;
+use super::waiting::WaitingClaims;
+use super::{ClientMessage, ClientRequest, QuorumStatus, SiteReply};
+use crate::claim::{Denial, Loss};
 use crate::lock::Granted;
 use crate::question::SiteAnswer;
 use crate::session::{
-    self, Durable, Event, Half, Packet, RelativeDeadline, Roles, Rule, Sessions, Terms, between,
+    self, Durable, Event, Half, Packet, RelativeDeadline, Roles, Rule, Sessions, Terms,
 };
 use crate::{Fence, Tick};
 
 /// Everything that can happen to a client process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ClientInput {
-    /// A connection with a site is up. It replaces the one before.
+    /// A connection with a site is up: with the one of [`ClientEffect::Dial`], if the client has a
+    /// choice. It replaces the one before.
     Up,
     /// The connection is gone.
     Down,
+    /// The site at this place of the list could not be reached, or refused the connection.
+    DialFailed(usize),
     /// A packet of the site.
     Packet(Packet<ClientMessage>),
     /// A caller's request; the driver numbers calls and questions, and uses no number twice.
@@ -56,6 +61,14 @@ pub enum ClientEffect {
     Asked(u64, Vec<SiteId>),
     /// The answer of a site.
     Answer(u64, SiteId, SiteAnswer),
+    /// The site is about to stop, and stops then at the latest. Its grants may be used until they
+    /// are lost.
+    Draining(Tick),
+    /// Close the present connection when what was sent on it is written; [`ClientInput::Down`] does
+    /// not follow.
+    Close,
+    /// Connect to the site at this place of the list, and stop any earlier attempt.
+    Dial(usize),
 }
 
 /// Why a grant ended before its holder released it.
@@ -97,33 +110,35 @@ impl fmt::Display for CallerLoss {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ClientMachine {
-    now: Tick,
-    sessions: Sessions<ClientMessage>,
-    connected: bool,
-    waiting: BTreeMap<u64, Waiting>,
-    grants: Grants,
+    pub(super) now: Tick,
+    pub(super) sessions: Sessions<ClientMessage>,
+    pub(super) connected: bool,
+    /// The sites it may use; `None` if it has its one site for good.
+    pub(super) choice: Option<SiteChoice>,
+    /// The place of the site at which it has its session.
+    pub(super) session_site: usize,
+    /// When a site last sent something.
+    pub(super) heard: Option<Tick>,
+    /// What the site said last of its quorum.
+    pub(super) quorum: Option<QuorumStatus>,
+    /// Whether the site is about to stop.
+    pub(super) draining: bool,
+    pub(super) waiting: WaitingClaims,
+    pub(super) grants: Grants,
     /// Calls that were left; the site has not acknowledged it.
     leaving: BTreeSet<u64>,
     /// Requests the stream has no room for yet. A claim whose caller left meanwhile is not sent.
     unsent: VecDeque<ClientRequest>,
-    out: Vec<ClientEffect>,
-}
-
-/// A claim that waits.
-#[derive(Clone, Debug)]
-struct Waiting {
-    request: ClaimRequest,
-    /// When it stops waiting.
-    deadline: Option<Tick>,
+    pub(super) out: Vec<ClientEffect>,
 }
 
 /// The name of the site in the session layer, whichever site it is.
-fn site() -> SiteId {
+pub(super) fn site() -> SiteId {
     SiteId::new(1)
 }
 
 impl ClientMachine {
-    /// A client without callers.
+    /// A client without callers, whose one site the driver connects it to.
     pub fn new(now: Tick, terms: Terms) -> Self {
         let me = SiteId::new(0);
         let peers = [(site(), Roles::Client)];
@@ -132,7 +147,12 @@ impl ClientMachine {
             now,
             sessions,
             connected: false,
-            waiting: BTreeMap::new(),
+            choice: None,
+            session_site: 0,
+            heard: None,
+            quorum: None,
+            draining: false,
+            waiting: WaitingClaims::default(),
             grants: Grants::default(),
             leaving: BTreeSet::new(),
             unsent: VecDeque::new(),
@@ -147,19 +167,13 @@ impl ClientMachine {
             self.step_sessions(session::Input::Time);
         }
         self.expire_grants();
+        self.expire_waits();
         match input {
             ClientInput::Time => {}
-            ClientInput::Up => {
-                self.connected = true;
-                self.step_sessions(session::Input::Up(site()));
-            }
-            ClientInput::Down => {
-                self.connected = false;
-                self.step_sessions(session::Input::Down(site()));
-            }
-            ClientInput::Packet(packet) => {
-                self.step_sessions(session::Input::Packet(site(), packet));
-            }
+            ClientInput::Up => self.on_up(),
+            ClientInput::Down => self.on_down(),
+            ClientInput::DialFailed(place) => self.on_dial_failed(place),
+            ClientInput::Packet(packet) => self.on_packet(packet),
             ClientInput::Request(request) => self.on_request(request),
             ClientInput::Margin(call, margin) => {
                 self.grants.set_margin(call, margin.min(self.lease() / 4));
@@ -167,14 +181,18 @@ impl ClientMachine {
             ClientInput::Stop => self.stop(),
         }
         self.expire_grants(); // those the input made due
+        self.expire_waits();
         self.flush_unsent();
+        self.review_site();
         std::mem::take(&mut self.out)
     }
 
     /// When [`ClientMachine::step`] must be called at the latest.
     pub fn deadline(&self) -> Option<Tick> {
         let grants = self.grants.due(self.session_end());
-        grants.into_iter().chain(self.sessions.deadline()).min()
+        let waiting = self.wait_deadline();
+        let choice = self.choice.as_ref().and_then(SiteChoice::deadline);
+        [grants, waiting, choice, self.sessions.deadline()].into_iter().flatten().min()
     }
 
     /// Until when the grant of `call` is valid, as far as known now; `None` if it has no grant.
@@ -187,11 +205,11 @@ impl ClientMachine {
         self.sessions.at(site()).is_some()
     }
 
-    fn lease(&self) -> Duration {
+    pub(super) fn lease(&self) -> Duration {
         self.sessions.terms().lease.length()
     }
 
-    fn keep(&self, rule: Rule) -> bool {
+    pub(super) fn keep(&self, rule: Rule) -> bool {
         self.sessions.terms().keep(rule)
     }
 
@@ -208,7 +226,7 @@ impl ClientMachine {
         self.sessions.at(site()).map_or(Tick::ZERO, |session| session.until)
     }
 
-    fn step_sessions(&mut self, input: session::Input<ClientMessage>) {
+    pub(super) fn step_sessions(&mut self, input: session::Input<ClientMessage>) {
         let effects = self.sessions.step(self.now, input);
         self.on_session_effects(effects);
     }
@@ -216,7 +234,7 @@ impl ClientMachine {
     fn on_session_effects(&mut self, effects: Vec<session::Effect<ClientMessage>>) {
         for effect in effects {
             match effect {
-                session::Effect::Packet(_, packet) => self.out.push(ClientEffect::Packet(packet)),
+                session::Effect::Packet(_, packet) => self.send_packet(packet),
                 session::Effect::Deliver(.., ClientMessage::Reply(reply)) => self.on_reply(reply),
                 session::Effect::Notify(Event::Open(..)) => self.on_open(),
                 session::Effect::Notify(Event::Lost(_)) => self.on_session_lost(),
@@ -228,8 +246,7 @@ impl ClientMachine {
     fn on_request(&mut self, request: ClientRequest) {
         match request {
             ClientRequest::Claim(call, request) => {
-                let deadline = request.timeout.map(|timeout| self.now + timeout);
-                self.waiting.insert(call, Waiting { request: request.clone(), deadline });
+                self.waiting.insert(self.now, call, request.clone());
                 if self.is_open() {
                     self.unsent.push_back(ClientRequest::Claim(call, request));
                 }
@@ -243,7 +260,7 @@ impl ClientMachine {
 
     /// A caller leaves. Without a session the site knows nothing of its call, or soon will not.
     fn leave(&mut self, call: u64) {
-        let known = self.waiting.remove(&call).is_some() | self.grants.remove(call).is_some();
+        let known = self.waiting.remove(call) | self.grants.remove(call).is_some();
         if !known {
             return self.out.push(ClientEffect::Left(call));
         }
@@ -257,15 +274,14 @@ impl ClientMachine {
     }
 
     /// Sends requests as far as the stream has room for them.
-    fn flush_unsent(&mut self) {
+    pub(super) fn flush_unsent(&mut self) {
         while self.sessions.has_room(site())
             && let Some(request) = self.unsent.pop_front()
         {
             let request = match request {
-                ClientRequest::Claim(call, request) => {
-                    let Some(waiting) = self.waiting.get(&call) else { continue }; // it left
-                    let left = waiting.deadline.map(|end| between(self.now, end));
-                    ClientRequest::Claim(call, ClaimRequest { timeout: left, ..request })
+                ClientRequest::Claim(call, _) => {
+                    let Some(request) = self.waiting.request(self.now, call) else { continue };
+                    ClientRequest::Claim(call, request)
                 }
                 request => request,
             };
@@ -278,11 +294,12 @@ impl ClientMachine {
 
     /// A new session: waiting claims are made again in it, before the other unsent requests.
     fn on_open(&mut self) {
-        let claims = self.waiting.iter();
-        let claims = claims.map(|(&call, one)| ClientRequest::Claim(call, one.request.clone()));
-        let claims: Vec<ClientRequest> = claims.collect();
-        for claim in claims.into_iter().rev() {
-            self.unsent.push_front(claim);
+        self.session_site = self.site();
+        self.quorum = None; // it has said nothing yet
+        let claim = |call| self.waiting.request(self.now, call).map(|it| (call, it));
+        let claims: Vec<_> = self.waiting.calls().filter_map(claim).collect();
+        for (call, request) in claims.into_iter().rev() {
+            self.unsent.push_front(ClientRequest::Claim(call, request));
         }
     }
 
@@ -322,12 +339,12 @@ impl ClientMachine {
             }
             SiteReply::Lost(call, loss) => {
                 let signalled = self.grants.remove(call);
-                if signalled == Some(false) || self.waiting.remove(&call).is_some() {
+                if signalled == Some(false) || self.waiting.remove(call) {
                     self.out.push(ClientEffect::Lost(call, CallerLoss::Reported(loss)));
                 }
             }
             SiteReply::Denied(call, denial) => {
-                if self.waiting.remove(&call).is_some() {
+                if self.waiting.remove(call) {
                     self.out.push(ClientEffect::Denied(call, denial));
                 }
             }
@@ -338,20 +355,19 @@ impl ClientMachine {
             }
             SiteReply::Asked(ask, sites) => self.out.push(ClientEffect::Asked(ask, sites)),
             SiteReply::Moved(call, since) => {
-                if let Some(waiting) = self.waiting.get_mut(&call) {
-                    waiting.request.since = Some(since);
-                }
+                self.waiting.set_since(call, since);
             }
-            SiteReply::Draining(_) => {}
+            SiteReply::Draining(end) => self.on_draining(end),
             SiteReply::Answer(ask, from, answer) => {
                 self.out.push(ClientEffect::Answer(ask, from, answer));
             }
+            SiteReply::Quorum(status) => self.on_quorum(status),
         }
     }
 
     fn on_granted(&mut self, call: u64, fence: Fence, granted: Granted, end: RelativeDeadline) {
-        if self.waiting.remove(&call).is_none() {
-            return; // it left, and the site will learn that
+        if !self.waiting.remove(call) {
+            return; // it left or was denied, and the site will learn that
         }
         let (margin, end) = (self.usual_margin(), self.by_our_clock(end).unwrap_or(Tick::ZERO));
         if end.min(self.session_end()) <= self.now + margin {
@@ -368,7 +384,7 @@ impl ClientMachine {
 
     /// A deadline of the site by our clock. It is counted from our renewal that it names, because
     /// the message may have been in transit for long. `None` if that renewal is too old.
-    fn by_our_clock(&self, end: RelativeDeadline) -> Option<Tick> {
+    pub(super) fn by_our_clock(&self, end: RelativeDeadline) -> Option<Tick> {
         if !self.keep(Rule::ClientCountsFromRenewal) {
             return Some(self.now + end.after);
         }
@@ -398,7 +414,7 @@ impl ClientMachine {
     }
 
     /// Gives a call back whose caller does not wait for the acknowledgement.
-    fn send_leave(&mut self, call: u64) {
+    pub(super) fn send_leave(&mut self, call: u64) {
         if self.is_open() {
             self.unsent.push_back(ClientRequest::Leave(call));
         }
@@ -408,8 +424,8 @@ impl ClientMachine {
     /// rely on the end that it knows.
     fn stop(&mut self) {
         let live = self.grants.take_live();
-        let waiting = std::mem::take(&mut self.waiting).into_keys();
-        for call in live.iter().copied().chain(waiting) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for call in live.iter().copied().chain(waiting.calls()) {
             self.send_leave(call);
         }
         let lost = |call| ClientEffect::Lost(call, CallerLoss::Expired);

@@ -66,6 +66,29 @@ pub enum SiteReply {
     /// The claim does not wait here any more, because the site is about to stop. It has waited
     /// since this Lamport time, and keeps its place by it at another site.
     Moved(u64, u64),
+    /// Whether the site reaches a quorum. Until it says so, a client assumes that it does.
+    Quorum(QuorumStatus),
+}
+
+/// Whether a site reaches a quorum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct QuorumStatus {
+    /// Whether it does.
+    pub reached: bool,
+    /// How many sites answer it, itself included.
+    pub answering: usize,
+    /// How many there are.
+    pub sites: usize,
+    /// The size of the smallest quorum.
+    pub needed: usize,
+}
+
+impl QuorumStatus {
+    /// Why a claim was not served in time; `None` if the site reaches a quorum.
+    pub fn denial(self) -> Option<Denial> {
+        let Self { reached, answering, sites, needed } = self;
+        (!reached).then_some(Denial::NoQuorum { answering, sites, needed })
+    }
 }
 
 impl ClientMessage {

@@ -7,6 +7,10 @@
 mod grants;
 mod machine;
 mod message;
+mod moving;
+mod site_choice;
+mod waiting;
 
 pub use machine::{CallerLoss, ClientEffect, ClientInput, ClientMachine};
-pub use message::{ClientId, ClientMessage, ClientRequest, SiteReply};
+pub use message::{ClientId, ClientMessage, ClientRequest, QuorumStatus, SiteReply};
+pub use site_choice::SiteChoice;

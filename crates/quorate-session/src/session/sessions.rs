@@ -20,6 +20,9 @@ pub enum Input<M> {
     Down(SiteId),
     /// A packet of the peer. None of an earlier connection comes after [`Input::Up`].
     Packet(SiteId, Packet<M>),
+    /// Give our session at this site up before its deadline. Nobody may rely on anything of it any
+    /// more: if we are connected, the next session is asked for at once.
+    Abandon(SiteId),
     /// Send a payload of this many bytes to this half of a site's protocols: to the arbiter half in
     /// our session there, to the requester half in its session here.
     Send(SiteId, Half, M, usize),
@@ -182,6 +185,12 @@ impl<M: Clone> Sessions<M> {
         client.is_some_and(|client| client.has_room(&self.terms))
     }
 
+    /// Whether our session at `site` goes on; false if there is none, or its stream is over.
+    pub fn goes_on(&self, site: SiteId) -> bool {
+        let client = self.peers.get(&site).and_then(|peer| peer.client.as_ref());
+        client.is_some_and(ClientEnd::has_stream)
+    }
+
     /// A deadline that `from` sent, by our clock.
     pub fn absolute_deadline(&self, from: SiteId, relative: RelativeDeadline) -> Option<Tick> {
         let client = self.peers.get(&from)?.client.as_ref()?;
@@ -215,6 +224,13 @@ impl<M: Clone> Sessions<M> {
                 self.with(site, |_, peer| peer.on_down());
             }
             Input::Drain => self.drain(out),
+            Input::Abandon(site) => {
+                self.with(site, |cx, peer| {
+                    if let Some(client) = &mut peer.client {
+                        client.abandon(cx, out);
+                    }
+                });
+            }
             Input::Packet(site, packet) => self.on_packet(site, packet, out),
             Input::Send(site, half, payload, bytes) => self.send(site, half, payload, bytes, out),
         }

@@ -58,6 +58,8 @@ pub enum Rule {
     DrainKeepsDeadlines,
     /// A delegation counts from the renewal that it names, not from its receipt.
     DelegationCountsFromRenewal,
+    /// A client ends a wait at its caller's deadline, whether or not its site answers.
+    ClientKeepsDeadlines,
 }
 
 impl Terms {

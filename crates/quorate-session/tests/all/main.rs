@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod client;
+mod moving;
 mod session;

@@ -20,8 +20,10 @@ impl Run<'_> {
             ClientEffect::Lost(call, loss) => self.on_lost(process, CallId(call), &loss),
             ClientEffect::Denied(call, denial) => self.on_denied(CallId(call), &denial),
             ClientEffect::Left(call) => self.calls[place_of(CallId(call))].leaving = false,
-            ClientEffect::Asked(..) | ClientEffect::Answer(..) => {}
-            ClientEffect::Packet(_) => unreachable!("packets are not for callers"),
+            ClientEffect::Asked(..) | ClientEffect::Answer(..) | ClientEffect::Draining(_) => {}
+            ClientEffect::Packet(_) | ClientEffect::Close | ClientEffect::Dial(_) => {
+                unreachable!("connections are not for callers")
+            }
         }
     }
 

@@ -93,7 +93,11 @@ impl Run<'_> {
         if call.hold == u64::MAX {
             call.hold = nanos(self.plan.lasts);
         } else if self.chance.percent(30) {
-            timeout = Some(Duration::from_nanos(self.chance.below(2 * self.lease)));
+            let wait = Duration::from_nanos(self.chance.below(2 * self.lease));
+            let clock = self.clients[process].clock;
+            let over = clock.when(clock.read(self.now) + wait);
+            self.plan_at(over + self.parameters.lateness, Due::WaitOver(id));
+            timeout = Some(wait);
         } else if self.chance.percent(15) {
             let wait = self.chance.about(self.lease / 4);
             self.plan_in(wait, Due::GiveUp(id));
@@ -177,6 +181,17 @@ impl Run<'_> {
         self.tally.given_up += 1;
         self.finish(id, "gives up");
         self.send_leave(id);
+    }
+
+    /// A caller waits no longer than it said, by the clock of its process, whether or not any site
+    /// answers.
+    pub(super) fn on_wait_over(&mut self, id: CallId) {
+        let stopping = self.clients[self.call(id).process].stopping;
+        let waits = self.call(id).is_waiting() && !stopping;
+        if waits && !self.is_held_up(id, Due::WaitOver(id)) {
+            let name = self.client_name(id);
+            self.monitor.on_late(name, id);
+        }
     }
 
     /// Plans what a caller does inside: it writes now and then, and leaves.

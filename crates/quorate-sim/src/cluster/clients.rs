@@ -1,7 +1,7 @@
 //! Client processes: each has a machine, a clock, and a connection to one site at a time.
 //!
 //! An embedded client runs in the process of its site, and shares its clock and its crashes. A
-//! remote client survives its site, and connects again, there or elsewhere.
+//! remote client survives its site; its machine chooses which site it connects to.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 use quorate_session::CallId;
-use quorate_session::client::{ClientEffect, ClientId, ClientInput, ClientMachine, ClientRequest};
+use quorate_session::client::{
+    ClientEffect, ClientId, ClientInput, ClientMachine, ClientRequest, SiteChoice,
+};
 use quorate_session::session::{ClusterId, Drift, Lease, Terms};
 
 use super::clock::Clock;
@@ -30,9 +32,11 @@ pub(super) struct Client {
     pub(super) clock: Clock,
     /// `None` after its end.
     pub(super) machine: Option<ClientMachine>,
-    /// The site it is connected to, or tries to reach, and the number of failed attempts.
+    /// The site it is connected to, or tries to reach, and the number of the attempt.
     pub(super) site: usize,
-    failures: u32,
+    attempt: u64,
+    /// The connection that is coming up: the site, and its generation.
+    dialing: Option<(usize, u64)>,
     /// The generation of the connection that the machine was told is up; 0 if none is.
     connection: u64,
     pub(super) paused: bool,
@@ -126,7 +130,12 @@ impl Run<'_> {
             }
         };
         let now = clock.read(self.now);
-        let machine = Some(ClientMachine::new(now, self.client_terms()));
+        let terms = self.client_terms();
+        let mut machine = ClientMachine::new(now, terms);
+        if host.is_none() {
+            let (sites, seed) = (self.nodes.len(), self.chance.below(u64::MAX));
+            machine = machine.with_sites(SiteChoice::new(now, terms.lease, sites, site, seed));
+        }
         let process = self.clients.len();
         self.slots[place] = ClientSlot { placement, process, lives: lives + 1 };
         self.clients.push(Client {
@@ -134,9 +143,10 @@ impl Run<'_> {
             name,
             host,
             clock,
-            machine,
+            machine: Some(machine),
             site,
-            failures: 0,
+            attempt: 0,
+            dialing: None,
             connection: 0,
             paused: false,
             stopping: false,
@@ -147,7 +157,10 @@ impl Run<'_> {
         });
         self.wire.add_client();
         self.see(&Event::ClientStarts(name, host.map(SiteId::new), now));
-        self.plan_in(0, Due::Dial(process));
+        match host {
+            Some(_) => self.plan_in(0, Due::Dial(process, 0)),
+            None => self.step_client(process, ClientInput::Time, 0),
+        }
     }
 
     fn client_terms(&self) -> Terms {
@@ -157,36 +170,76 @@ impl Run<'_> {
         self.plan.undone.map_or(terms, |rule| terms.without(rule))
     }
 
-    /// A client has no connection: it connects again soon, there or elsewhere.
-    pub(super) fn dial_again(&mut self, process: usize) {
-        if self.clients[process].host.is_none() && self.chance.percent(40) {
-            self.clients[process].site = self.chance.place(self.nodes.len());
-        }
+    /// A client tries to reach a site, instead of any that it tried before.
+    fn dial(&mut self, process: usize, site: usize) {
+        self.stop_dialing(process);
+        let client = &mut self.clients[process];
+        (client.site, client.attempt) = (site, client.attempt + 1);
+        let attempt = client.attempt;
         let wait = self.chance.below(10 * MS);
-        self.plan_in(wait, Due::Dial(process));
+        self.plan_in(wait, Due::Dial(process, attempt));
+    }
+
+    /// The connection that is coming up is not wanted any more.
+    fn stop_dialing(&mut self, process: usize) {
+        if let Some((site, _)) = self.clients[process].dialing.take() {
+            let (endpoint, heard) = (self.endpoint(process), self.packet_delay());
+            self.break_link(site, endpoint, [heard, 0]);
+        }
+    }
+
+    /// A client closes its connection; its site learns of it later.
+    fn close_connection(&mut self, process: usize) {
+        let (site, endpoint) = (self.clients[process].site, self.endpoint(process));
+        self.clients[process].connection = 0;
+        let generation = self.wire.up(endpoint, site);
+        if self.wire.go_down(endpoint, site, generation) {
+            let heard = self.packet_delay();
+            self.break_link(site, endpoint, [heard, 0]);
+        }
     }
 
     /// A client tries to reach its site. Both must be up, and packets must get through both ways.
-    pub(super) fn on_dial(&mut self, process: usize) {
+    /// If they do not, nobody may answer the attempt.
+    pub(super) fn on_dial(&mut self, process: usize, attempt: u64) {
         let client = &mut self.clients[process];
-        if client.machine.is_none() {
+        if client.machine.is_none() || client.attempt != attempt {
             return;
         }
         if client.paused {
-            return client.deferred.push(Due::Dial(process));
+            return client.deferred.push(Due::Dial(process, attempt));
         }
         let (site, endpoint) = (client.site, self.endpoint(process));
-        if self.nodes[site].site.is_some() && self.is_open_between(site, endpoint) {
-            self.clients[process].failures = 0;
-            return self.open_connection(site, endpoint);
+        let open = self.is_open_between(site, endpoint);
+        if open && self.nodes[site].site.is_some() {
+            self.open_connection(site, endpoint);
+            let generation = self.wire.link(site, endpoint).latest;
+            self.clients[process].dialing = Some((site, generation));
+        } else if open || self.chance.percent(50) {
+            self.fail_to_dial(process, site);
         }
-        let client = &mut self.clients[process];
-        let wait = ((50 * MS) << client.failures.min(10)).min(self.lease / 6);
-        client.failures += 1;
-        if client.host.is_none() && self.chance.percent(40) {
-            self.clients[process].site = self.chance.place(self.nodes.len());
+    }
+
+    /// The attempt of a client to reach a site fails.
+    fn fail_to_dial(&mut self, process: usize, site: usize) {
+        if self.clients[process].host.is_some() {
+            let attempt = self.clients[process].attempt;
+            return self.plan_in(self.lease / 6, Due::Dial(process, attempt));
         }
-        self.plan_in(wait, Due::Dial(process));
+        self.feed_client(process, ClientInput::DialFailed(site), 0);
+    }
+
+    /// The connection of this generation with a site is up at the client, or broke before.
+    pub(super) fn on_dialed(&mut self, process: usize, site: usize, generation: u64, up: bool) {
+        if self.clients[process].dialing != Some((site, generation)) {
+            return; // it is not wanted any more
+        }
+        self.clients[process].dialing = None;
+        if up {
+            self.feed_client(process, ClientInput::Up, generation);
+        } else {
+            self.fail_to_dial(process, site);
+        }
     }
 
     /// A caller asks its process for something.
@@ -218,8 +271,8 @@ impl Run<'_> {
         }
         self.read_beliefs(process);
         self.plan_client_wake(process);
-        if is_down {
-            self.dial_again(process);
+        if is_down && let Some(site) = self.clients[process].host {
+            self.dial(process, site);
         }
     }
 
@@ -232,6 +285,8 @@ impl Run<'_> {
                     let from = self.endpoint(process);
                     self.send(from, site, AnyPacket::Client(packet), generation);
                 }
+                ClientEffect::Close => self.close_connection(process),
+                ClientEffect::Dial(site) => self.dial(process, site),
                 effect => self.notify_caller(process, effect),
             }
         }

@@ -122,10 +122,7 @@ impl Run<'_> {
             self.see(&Event::Connection(self.end_name(at), self.end_name(peer), true));
         }
         match (self.process_at(at), self.process_at(peer)) {
-            (Some(process), _) if came_up => {
-                self.feed_client(process, ClientInput::Up, generation);
-            }
-            (Some(process), _) => self.dial_again(process),
+            (Some(process), _) => self.on_dialed(process, peer, generation, came_up),
             (None, None) if came_up => {
                 self.feed(at, GatewayInput::Site(Input::Up(SiteId::new(peer))), generation);
             }

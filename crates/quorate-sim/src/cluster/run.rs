@@ -42,7 +42,8 @@ pub(super) enum Due {
     Down(usize, usize, u64),
     /// Two sites connect, or a client its site.
     Connect(usize, usize),
-    Dial(usize),
+    /// The attempt of this number; an earlier one is void.
+    Dial(usize, u64),
     /// A connection is given up, if no packets get through.
     TimeOut(usize, usize),
     /// The first write of a site's disk is done, in this incarnation.
@@ -50,6 +51,8 @@ pub(super) enum Due {
     /// The caller with this number makes a claim.
     Claim(usize),
     GiveUp(CallId),
+    /// The deadline of a caller has passed, and its process had the time to notice.
+    WaitOver(CallId),
     Write(CallId),
     LateWrite(CallId),
     Leave(CallId),
@@ -240,11 +243,12 @@ impl<'a> Run<'a> {
             Due::Up(at, peer, generation) => self.on_up(at, peer, generation),
             Due::Down(at, peer, generation) => self.on_down(at, peer, generation),
             Due::Connect(a, b) => self.on_connect(a, b),
-            Due::Dial(process) => self.on_dial(process),
+            Due::Dial(process, attempt) => self.on_dial(process, attempt),
             Due::TimeOut(a, b) => self.on_time_out(a, b),
             Due::Written(site, life) => self.on_written(site, life),
             Due::Claim(caller) => self.on_claim(caller),
             Due::GiveUp(call) => self.on_give_up(call),
+            Due::WaitOver(call) => self.on_wait_over(call),
             Due::Write(call) => self.on_write(call),
             Due::LateWrite(call) => self.on_late_write(call),
             Due::Leave(call) => self.on_leave(call),

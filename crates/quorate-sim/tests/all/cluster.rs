@@ -318,12 +318,13 @@ fn a_site_that_is_alone_waits_for_what_it_has_forgotten() {
 /// Whichever sites answer, at any time, they do not call a lock free that a caller holds.
 #[test]
 fn no_answers_call_a_held_lock_free_whatever_happens() {
-    let wants = [Wants::Mutex, Wants::Pool, Wants::Group, Wants::Role, Wants::Token];
-    for (wants, (kind, n)) in wants.into_iter().flat_map(|wants| {
-        [(Kind::Majority, 3), (Kind::Majority, 5), (Kind::Grid, 4)].map(|of| (wants, of))
+    let kinds =
+        [ClaimKind::Mutex, ClaimKind::Pool, ClaimKind::Group, ClaimKind::Role, ClaimKind::Token];
+    for (claims, (kind, n)) in kinds.into_iter().flat_map(|claims| {
+        [(Kind::Majority, 3), (Kind::Majority, 5), (Kind::Grid, 4)].map(|of| (claims, of))
     }) {
-        let plan = Plan { wants, views: true, ..plan(kind, n) };
+        let plan = Plan { claims, views: true, ..plan(kind, n) };
         let sum = assert_clean(&plan, 0..12);
-        assert!(sum.grants > 500, "{wants:?}: {sum:?}");
+        assert!(sum.grants > 500, "{claims:?}: {sum:?}");
     }
 }

@@ -50,104 +50,106 @@ enum Taken {
 ///   searches or scenarios show them.
 /// - `ReopenAfterDeadline`: a caller learns of its loss before the client reopens.
 /// - `DeadlinesFirst`: the site keeps this rule too.
+/// - `ResumeAtItsSite`: a client resumes a session only at its site, and refuses the welcome of
+///   another incarnation.
 const TAKEN: &[(Taken, u64, &str)] = &[
     // A restarted site reuses fences.
     (Taken::Disk(Forgets::Ceil), 23, "fences grow"),
     // It lends immediately what it had lent before the crash.
     (Taken::Disk(Forgets::LeaseMax), 397, "exclusion"),
     // It reuses a ticket.
-    (Taken::Disk(Forgets::Clock), 9_648, "contract"),
+    (Taken::Disk(Forgets::Clock), 20_589, "contract"),
     // It reuses an incarnation: the others refuse it forever.
     (Taken::Disk(Forgets::All), 2, "progress"),
-    (Taken::Rule(Rule::CountFromSending), 80, "exclusion"),
-    (Taken::Rule(Rule::IncarnationWaits), 27, "exclusion"),
+    (Taken::Rule(Rule::CountFromSending), 25, "exclusion"),
+    (Taken::Rule(Rule::IncarnationWaits), 60, "exclusion"),
     (Taken::Rule(Rule::CountFromHandling), 2, "exclusion"),
-    (Taken::Rule(Rule::StampOnce), 562, "exclusion"),
+    (Taken::Rule(Rule::StampOnce), 283, "exclusion"),
     (Taken::Repair("E1"), 1, "exclusion"),
-    (Taken::Repair("E2"), 96, "contract"),
+    (Taken::Repair("E2"), 43, "contract"),
     (Taken::Repair("E3"), 0, "contract"),
     (Taken::Repair("E4"), 14, "progress"),
-    (Taken::Repair("E5"), 3_395, "progress"),
+    (Taken::Repair("E5"), 642, "progress"),
     (Taken::Repair("E6"), 2, "progress"),
-    (Taken::Repair("both-halves"), 8, "exclusion"),
+    (Taken::Repair("both-halves"), 16, "exclusion"),
     (Taken::Repair("any-session"), 83, "contract"),
-    (Taken::Repair("no-direct"), 269, "progress"),
-    (Taken::Repair("no-repeat"), 2_159, "progress"),
-    (Taken::BusyRepair("no-asking"), 3_111, "exclusion"),
-    (Taken::Repair("lack-not-binding"), 1_172, "contract"),
-    (Taken::Repair("early-unused"), 50, "contract"),
+    (Taken::Repair("no-direct"), 130, "progress"),
+    (Taken::Repair("no-repeat"), 684, "progress"),
+    (Taken::BusyRepair("no-asking"), 1_163, "exclusion"),
+    (Taken::Repair("lack-not-binding"), 988, "contract"),
+    (Taken::Repair("early-unused"), 46, "contract"),
     (Taken::Repair("floor-kept"), 1, "fences grow"),
-    (Taken::Repair("no-quarantine"), 340, "exclusion"),
-    (Taken::Repair("no-recheck"), 96, "progress"),
+    (Taken::Repair("no-quarantine"), 53, "exclusion"),
+    (Taken::Repair("no-recheck"), 7, "progress"),
     (Taken::Repair("shared-fence"), 1, "fences grow"),
     // Pools.
-    (Taken::PoolRepair("N1"), 7, "progress"),
-    (Taken::PoolRepair("N2"), 524, "exclusion"),
-    (Taken::PoolRepair("both-halves"), 123, "exclusion"),
+    (Taken::PoolRepair("N1"), 5, "progress"),
+    (Taken::PoolRepair("N2"), 761, "exclusion"),
+    (Taken::PoolRepair("both-halves"), 12, "exclusion"),
     (Taken::PoolRepair("done-kept"), 5, "progress"),
-    (Taken::PoolRepair("floor-kept"), 11, "fences grow"),
-    (Taken::PoolRepair("no-recheck"), 51, "progress"),
+    (Taken::PoolRepair("floor-kept"), 6, "fences grow"),
+    (Taken::PoolRepair("no-recheck"), 159, "progress"),
     (Taken::PoolRepair("unnamed"), 1, "exclusion"),
     // Group locks.
     (Taken::GroupRepair("E1"), 0, "progress"),
-    (Taken::GroupRepair("E3"), 10, "contract"),
+    (Taken::GroupRepair("E3"), 1, "contract"),
     (Taken::GroupRepair("E4"), 0, "contract"),
     (Taken::GroupRepair("E6"), 0, "exclusion"),
     (Taken::GroupRepair("E10"), 0, "progress"),
-    (Taken::GroupRepair("both-halves"), 0, "contract"),
-    (Taken::GroupRepair("floor-kept"), 92, "fences grow"),
-    (Taken::GroupRepair("no-quarantine"), 1_050, "fences grow"),
-    (Taken::GroupRepair("no-closing-set"), 480, "exclusion"),
-    (Taken::GroupRepair("no-recheck"), 13, "progress"),
+    (Taken::GroupRepair("both-halves"), 2, "contract"),
+    (Taken::GroupRepair("floor-kept"), 89, "fences grow"),
+    (Taken::GroupRepair("no-quarantine"), 215, "fences grow"),
+    (Taken::GroupRepair("no-closing-set"), 146, "exclusion"),
+    (Taken::GroupRepair("no-recheck"), 14, "progress"),
     // Role locks.
-    (Taken::RoleRepair("A1"), 1, "progress"),
+    (Taken::RoleRepair("A1"), 5, "progress"),
     (Taken::RoleRepair("A2"), 5, "progress"),
-    (Taken::RoleRepair("A4"), 16, "exclusion"),
-    (Taken::RoleRepair("A5"), 65, "exclusion"),
-    (Taken::RoleRepair("A6"), 5, "exclusion"),
+    (Taken::RoleRepair("A4"), 132, "exclusion"),
+    (Taken::RoleRepair("A5"), 87, "exclusion"),
+    (Taken::RoleRepair("A6"), 0, "exclusion"),
     (Taken::RoleRepair("A7"), 5, "exclusion"),
     (Taken::RoleRepair("holder-kept"), 0, "progress"),
-    (Taken::RoleRepair("both-halves"), 24, "progress"),
-    (Taken::RoleRepair("floor-kept"), 17, "fences grow"),
+    (Taken::RoleRepair("both-halves"), 18, "progress"),
+    (Taken::RoleRepair("floor-kept"), 5, "fences grow"),
     (Taken::RoleRepair("shared-fence"), 0, "fences grow"),
-    (Taken::RoleRepair("no-quarantine"), 125, "exclusion"),
-    (Taken::RoleRepair("no-recheck"), 65, "progress"),
+    (Taken::RoleRepair("no-quarantine"), 397, "exclusion"),
+    (Taken::RoleRepair("no-recheck"), 7, "progress"),
     // Group locks by token. A site repeats a promise that it gave to another.
     (Taken::TokenRepair("forgetful"), 0, "fences grow"),
     // It votes, asks and answers while callers of its previous incarnation are inside.
-    (Taken::TokenRepair("no-quarantine"), 253, "exclusion"),
+    (Taken::TokenRepair("no-quarantine"), 24, "exclusion"),
     (Taken::TokenRepair("E1"), 1, "fences grow"),
-    (Taken::TokenRepair("E12"), 138, "exclusion"),
-    (Taken::TokenRepair("E13"), 5, "progress"),
+    (Taken::TokenRepair("E12"), 45, "exclusion"),
+    (Taken::TokenRepair("E13"), 0, "progress"),
     // A deadline counts from its arrival.
-    (Taken::TokenRule(Rule::DelegationCountsFromRenewal), 5, "exclusion"),
+    (Taken::TokenRule(Rule::DelegationCountsFromRenewal), 26, "exclusion"),
     // A follower, or a site that received the token, does not know when to stop.
     (Taken::TokenRule(Rule::DelegationExpires), 3, "exclusion"),
     // A follower gets an end after that of its session at its captain, and stops before.
-    (Taken::TokenRule(Rule::DelegationEndsWithSession), 112, "exclusion"),
+    (Taken::TokenRule(Rule::DelegationEndsWithSession), 15, "exclusion"),
     // A follower stays as long as its own site is connected to the manager.
-    (Taken::DelegationRule(Rule::DelegationExpires), 16, "exclusion"),
+    (Taken::DelegationRule(Rule::DelegationExpires), 5, "exclusion"),
     // Or as long as the pivot, though nobody waits for it any more.
-    (Taken::DelegationRule(Rule::DelegationEndsWithSession), 267, "exclusion"),
+    (Taken::DelegationRule(Rule::DelegationEndsWithSession), 18, "exclusion"),
     (Taken::DelegationRule(Rule::DelegationCountsFromRenewal), 25, "exclusion"),
     // A client extends the validity of a message by its delay.
-    (Taken::ClientRule(Rule::ClientCountsFromRenewal), 7, "exclusion"),
+    (Taken::ClientRule(Rule::ClientCountsFromRenewal), 5, "exclusion"),
     // It trusts its site, though its session there is over.
-    (Taken::ClientRule(Rule::ClientBeliefEndsWithSession), 0, "exclusion"),
+    (Taken::ClientRule(Rule::ClientBeliefEndsWithSession), 13, "exclusion"),
     // It applies a common deadline to a grant that came after it.
-    (Taken::ClientRule(Rule::CommonDeadlineForEarlier), 1_054, "exclusion"),
+    (Taken::ClientRule(Rule::CommonDeadlineForEarlier), 99, "exclusion"),
     // Its site stops, and gives a grant back before the client stops relying on it.
     (Taken::ClientRule(Rule::DrainKeepsDeadlines), 391, "exclusion"),
     // It applies a common deadline to a degraded grant.
-    (Taken::ClientRule(Rule::ChangesBeforeCommon), 32, "exclusion"),
+    (Taken::ClientRule(Rule::ChangesBeforeCommon), 0, "exclusion"),
     // Its site does not learn that a caller left while it was disconnected.
-    (Taken::ClientRule(Rule::LeaveIsKept), 244, "progress"),
-    // It resumes its session at a site that grants shorter leases.
-    (Taken::ClientRule(Rule::ResumeAtItsSite), 3_224, "exclusion"),
+    (Taken::ClientRule(Rule::LeaveIsKept), 161, "progress"),
+    // A caller waits for as long as its site does not answer.
+    (Taken::ClientRule(Rule::ClientKeepsDeadlines), 0, "deadlines"),
     // Two grants are valid at the same time.
-    (Taken::Clocks, 7, "exclusion"),
+    (Taken::Clocks, 18, "exclusion"),
     // And then the storage refuses the earlier holder, though its grant seems valid.
-    (Taken::ClocksOverlooked, 1_504, "storage"),
+    (Taken::ClocksOverlooked, 2_042, "storage"),
 ];
 
 fn outcome(taken: Taken, seed: u64) -> Outcome {
@@ -233,7 +235,7 @@ fn look_for_seeds() {
         let shows = |seed: &u64| {
             outcome(taken, *seed).breach.is_some_and(|breach| breach.property == property)
         };
-        let found = std::iter::once(kept).chain(0..10_000).find(shows);
+        let found = std::iter::once(kept).chain(0..25_000).find(shows);
         println!("{taken:?}: {property}: {found:?}, kept {kept}");
         missed.extend(found.is_none().then_some(taken));
     }

@@ -300,6 +300,11 @@ impl Clients {
         holders.map(|(id, _)| *id).collect()
     }
 
+    /// The clients that have a session.
+    pub(super) fn with_sessions(&self) -> Vec<ClientId> {
+        self.known.keys().copied().filter(|id| self.session(*id).is_some()).collect()
+    }
+
     /// Whether a client has callers inside.
     pub(super) fn holds(&self, id: ClientId) -> bool {
         self.known.get(&id).is_some_and(|client| client.inside > 0)

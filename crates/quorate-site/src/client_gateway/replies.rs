@@ -21,6 +21,8 @@ pub(super) struct Replies {
     degraded: BTreeSet<CallId>,
     /// Whether the common deadline has moved.
     common: bool,
+    /// Whether the client is to be told if its site reaches a quorum.
+    quorum: bool,
 }
 
 /// A reply. Its deadline, if it has one, is filled in when it is sent.
@@ -68,6 +70,10 @@ impl Replies {
         self.common = true;
     }
 
+    pub(super) fn note_quorum(&mut self) {
+        self.quorum = true;
+    }
+
     /// The call is over.
     pub(super) fn forget(&mut self, call: CallId) {
         self.queued.remove(&call);
@@ -76,7 +82,7 @@ impl Replies {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.changed.is_empty() && !self.common
+        self.queue.is_empty() && self.changed.is_empty() && !self.common && !self.quorum
     }
 
     /// The reply to send next. Changes of single grants come before the common deadline, which must
@@ -88,6 +94,10 @@ impl Replies {
         }
         self.next_change(site)
             .or_else(|| std::mem::take(&mut self.common).then_some(Reply::Common))
+            .or_else(|| {
+                let quorum = || Reply::Plain(SiteReply::Quorum(site.quorum()));
+                std::mem::take(&mut self.quorum).then(quorum)
+            })
             .or_else(|| self.next_in_queue())
     }
 

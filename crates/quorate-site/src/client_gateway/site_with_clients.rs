@@ -116,6 +116,9 @@ impl SiteWithClients {
                 session::Effect::Deliver(.., ClientMessage::Request(request)) => {
                     self.on_request(id, request);
                 }
+                session::Effect::Notify(Event::Opened(..)) if !self.site.quorum().reached => {
+                    self.clients.update_replies(id, Replies::note_quorum);
+                }
                 session::Effect::Notify(Event::Closed(_)) => {
                     for call in self.clients.close(id) {
                         self.drive_site(Input::Leave(call));
@@ -177,6 +180,11 @@ impl SiteWithClients {
                     self.stops_by = Some(end);
                     for id in self.clients.ids() {
                         self.tell_draining(id);
+                    }
+                }
+                Effect::Quorum(_) => {
+                    for id in self.clients.with_sessions() {
+                        self.clients.update_replies(id, Replies::note_quorum);
                     }
                 }
                 Effect::Asked(ask, sites) => {

@@ -8,6 +8,7 @@ mod disk;
 mod drain;
 mod messages;
 mod questions;
+mod quorum;
 mod site_core;
 mod validity;
 
@@ -16,6 +17,7 @@ use std::collections::btree_map::Entry;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
+use quorate_session::client::QuorumStatus;
 use quorate_session::session::{self, Event};
 use quorate_session::{CallId, ClaimRequest, Denial, Kind, Loss, Name, ResourceView};
 
@@ -82,6 +84,7 @@ impl Site {
         self.review_delegations();
         self.settle();
         self.note_drained();
+        self.core.review_quorum();
         self.core.save_ahead();
         self.core.schedule_wake();
         std::mem::take(&mut self.core.out)
@@ -122,6 +125,11 @@ impl Site {
     pub fn valid_until(&self, call: CallId) -> Option<Tick> {
         let lock = self.table.get(&self.core.calls.get(&call)?.name)?;
         self.core.valid_until(call, &**lock)
+    }
+
+    /// Whether this site reaches a quorum, as it has said last.
+    pub fn quorum(&self) -> QuorumStatus {
+        self.core.quorum.said
     }
 
     /// The fence of the grant of `call`; `None` if it is not inside.

@@ -11,6 +11,7 @@ use quorate_session::{CallId, ClaimRequest, Claimant, Denial, Granted, Kind, Los
 use super::call::{Call, Place};
 use super::delegations::Delegations;
 use super::drain::Drain;
+use super::quorum::QuorumReport;
 use crate::disk::{Disk, Past};
 use crate::effect::{Effect, Grant};
 use crate::kinds::{LockFactory, LockRecord};
@@ -43,6 +44,7 @@ pub(super) struct SiteCore {
     pub(super) leases_renewed: bool,
     /// Whether a session was lost or fell silent since.
     pub(super) leases_lost: bool,
+    pub(super) quorum: QuorumReport,
     /// The locks of which a message came since, while a grant was degraded.
     pub(super) answered: BTreeSet<Name>,
     pub(super) delegations: Delegations,
@@ -101,6 +103,7 @@ impl SiteCore {
         shared.delegated = Some(BTreeSet::new());
         shared.quarantined = sessions.quarantined_until() > now;
         let factory = LockFactory::new(&config);
+        let quorum = QuorumReport::new(now, &config);
         let mut core = Self {
             config,
             now,
@@ -115,6 +118,7 @@ impl SiteCore {
             common_deadline: Tick::ZERO,
             leases_renewed: false,
             leases_lost: false,
+            quorum,
             answered: BTreeSet::new(),
             delegations: Delegations::default(),
             drain: None,
@@ -203,6 +207,7 @@ impl SiteCore {
             let quarantined = view.quarantined_until > self.now;
             let ours =
                 OutboundSession { number: Some(view.number), silent: view.silent, quarantined };
+            self.quorum.peers_changed |= self.shared.sessions.outbound(peer) != ours;
             self.shared.sessions.set_outbound(peer, ours);
         }
     }
@@ -220,6 +225,7 @@ impl SiteCore {
 
     /// Records an event of a session, before the protocols learn of it.
     pub(super) fn note_session(&mut self, event: Event) {
+        self.quorum.peers_changed = true;
         let sessions = &mut self.shared.sessions;
         match event {
             Event::Open(peer, number) => {
@@ -441,8 +447,8 @@ impl SiteCore {
         let cleared = self.shared.quarantined.then_some(quarantine);
         let delegations = self.delegations.deadline();
         let drain = self.drain.as_ref().and_then(Drain::deadline);
-        let all = [self.sessions.deadline(), due, timer, cleared, delegations, drain];
-        all.into_iter().flatten().min()
+        let others = [timer, cleared, delegations, drain, self.quorum.starts_until];
+        others.into_iter().chain([self.sessions.deadline(), due]).flatten().min()
     }
 
     pub(super) fn schedule_wake(&mut self) {

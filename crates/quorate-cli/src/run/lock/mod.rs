@@ -5,6 +5,7 @@ mod claim;
 mod supervisor;
 mod terminal;
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::future::pending;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use clap::Args;
 use quorate::{Cluster, Denial, Error, Name};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 pub(crate) use child::{RUN_UNDER_LOCK, RunUnderLock};
 use claim::{ClaimArgs, Granted, Wait};
@@ -21,7 +22,7 @@ use supervisor::Supervisor;
 
 use super::lock_status::LockStatus;
 use super::signals::{self, Signals};
-use super::{Connect, block_on, own_claimant};
+use super::{ANSWER_TIMEOUT, Connect, block_on, own_claimant};
 use quorate_terminal::answer::{Answer, Failure, Verdict};
 
 /// How long to try the first connection if the claim may wait.
@@ -68,10 +69,11 @@ is not found.";
 pub(crate) struct Lock {
     /// The name of the lock: 1 to 256 bytes without control characters
     name: Name,
-    /// Wait at most this long, such as 30s, 500ms or 10m; by default, wait forever
+    /// Wait at most this long, such as 30s, 500ms or 10m, even if no site answers; by default, wait
+    /// forever
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     wait: Option<Duration>,
-    /// Fail at once if the lock is not free
+    /// Fail at once if the lock is not free, and after a lease if no site answers
     #[arg(long, conflicts_with = "wait")]
     no_wait: bool,
     /// The exit status if the lock was not granted in time
@@ -98,7 +100,8 @@ pub(crate) struct Lock {
 /// How a claim ended.
 enum ClaimOutcome {
     Granted(Box<Granted>),
-    Refused,
+    /// And what was known of the lock just before, if any site said something.
+    Refused(Option<Box<LockStatus>>),
     Interrupted(nix::sys::signal::Signal),
 }
 
@@ -152,8 +155,8 @@ impl Lock {
                     };
                     supervisor.run(&self.command).await
                 }
-                ClaimOutcome::Refused => {
-                    self.print_refusal(&cluster).await;
+                ClaimOutcome::Refused(status) => {
+                    self.print_refusal(status.as_deref());
                     Ok(Verdict::Exit(self.conflict_exit_code))
                 }
                 ClaimOutcome::Interrupted(signal) => Ok(interrupted(signal)),
@@ -167,23 +170,33 @@ impl Lock {
         started: Instant,
         signals: &mut Signals,
     ) -> Result<ClaimOutcome, Failure> {
-        // Connecting used up part of the time.
-        let wait = match self.wait.map(|wait| wait.saturating_sub(started.elapsed())) {
-            _ if self.no_wait => Wait::No,
-            Some(Duration::ZERO) => Wait::No,
-            Some(timeout) => Wait::Within(timeout),
+        let no_wait = self.no_wait || self.wait == Some(Duration::ZERO);
+        let wait = match self.wait {
+            _ if no_wait => Wait::No,
+            // Connecting used up part of the time.
+            Some(wait) => Wait::Within(wait.saturating_sub(started.elapsed())),
             None => Wait::ForEver,
         };
+        let end = match wait {
+            Wait::No => Some(Instant::now() + cluster.lease()),
+            Wait::Within(timeout) => Some(Instant::now() + timeout),
+            Wait::ForEver => None,
+        };
+        let known = RefCell::new(None);
         let granted = tokio::select! {
             granted = self.claim.acquire(cluster, &self.name, wait) => granted,
             signal = signals.next() => return Ok(ClaimOutcome::Interrupted(signal)),
             never = self.print_notice(cluster) => match never {},
+            never = self.look_before(end.filter(|_| !no_wait), cluster, &known) => match never {},
         };
         match granted {
             Ok(granted) => Ok(ClaimOutcome::Granted(Box::new(granted))),
-            Err(Error::Busy(_) | Error::Denied(Denial::Busy | Denial::TimedOut)) => {
-                Ok(ClaimOutcome::Refused)
+            Err(Error::Busy(_) | Error::Denied(Denial::Busy)) => {
+                let left = end.map_or(ANSWER_TIMEOUT, |end| end - Instant::now());
+                let status = LockStatus::within(cluster, &self.name, left.min(ANSWER_TIMEOUT));
+                Ok(ClaimOutcome::Refused(Some(Box::new(status.await))))
             }
+            Err(Error::Denied(Denial::TimedOut)) => Ok(ClaimOutcome::Refused(known.take())),
             Err(error @ Error::Denied(Denial::Units(_) | Denial::Groups(_) | Denial::Time(_))) => {
                 Err(Failure::of(error))
             }
@@ -208,10 +221,30 @@ impl Lock {
         pending().await
     }
 
+    /// Asks who holds the lock shortly before the wait ends: then there is no time for that. Never
+    /// returns.
+    async fn look_before(
+        &self,
+        end: Option<Instant>,
+        cluster: &Cluster,
+        known: &RefCell<Option<Box<LockStatus>>>,
+    ) -> Infallible {
+        if let Some(end) = end {
+            let left = end - Instant::now();
+            sleep_until(end - ANSWER_TIMEOUT.min(left / 2)).await;
+            let time = (end - Instant::now()).mul_f64(0.9);
+            let status = LockStatus::within(cluster, &self.name, time).await;
+            known.replace(Some(Box::new(status)));
+        }
+        pending().await
+    }
+
     /// Prints who holds the lock instead.
-    async fn print_refusal(&self, cluster: &Cluster) {
-        let status = LockStatus::of(cluster, &self.name).await;
+    fn print_refusal(&self, status: Option<&LockStatus>) {
         let name = &self.name;
+        let Some(status) = status else {
+            return eprintln!("quorate: not granted: {name} was not free in time");
+        };
         if status.is_used() || !status.is_known() {
             eprintln!("quorate: not granted: {}", status.sentence());
         } else {

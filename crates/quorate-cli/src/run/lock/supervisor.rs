@@ -90,6 +90,7 @@ impl Supervisor<'_> {
         let group = Pid::from_raw(id.expect("it was just started"));
         let foreground = Foreground::give_to(group);
         let mut children = unix::signal(SignalKind::child()).map_err(Failure::service)?;
+        let mut warned = false;
         loop {
             tokio::select! {
                 biased;
@@ -101,6 +102,10 @@ impl Supervisor<'_> {
                     return Ok(verdict);
                 }
                 signal = self.signals.next() => drop(killpg(group, signal)),
+                left = self.cluster.site_stops(), if !warned => {
+                    warned = true;
+                    self.print_stops(left);
+                }
                 _ = children.recv() => foreground.iter().for_each(Foreground::resume_if_stopped),
             }
         }
@@ -145,6 +150,12 @@ impl Supervisor<'_> {
     async fn kill(&self, child: &mut Child, group: Pid) {
         killpg(group, Signal::SIGKILL).ok();
         child.wait().await.ok();
+    }
+
+    /// Says that the site stops, and the lock is lost then.
+    fn print_stops(&self, left: Duration) {
+        let (name, seconds) = (self.name, left.as_secs());
+        eprintln!("quorate: {name} is lost in {seconds} s unless it is released: its site stops");
     }
 
     fn print_lost(&self, why: &str) -> Verdict {

@@ -103,6 +103,13 @@ impl<M: Clone> ClientEnd<M> {
         }
     }
 
+    /// We give the session up, if there is one: nobody here relies on it.
+    pub fn abandon(&mut self, cx: Context<'_>, out: &mut Vec<Effect<M>>) {
+        if self.session().is_some() {
+            self.lose(cx, out);
+        }
+    }
+
     /// The session is lost: its lease is over by our clock, and not yet by the server's. If we are
     /// connected we ask for the next session.
     pub(super) fn lose(&mut self, cx: Context<'_>, out: &mut Vec<Effect<M>>) {

@@ -23,6 +23,11 @@ impl<M: Clone> ClientEnd<M> {
         }
     }
 
+    /// Whether there is a session whose stream is not over.
+    pub fn has_stream(&self) -> bool {
+        self.session().is_some_and(|session| session.stream.is_some())
+    }
+
     /// Whether there is a session whose stream has room for a sender that can wait.
     pub fn has_room(&self, terms: &Terms) -> bool {
         let stream = self.session().and_then(|session| session.stream.as_ref());

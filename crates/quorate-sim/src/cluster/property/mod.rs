@@ -1,6 +1,7 @@
 //! The properties of clusters of whole sites, one file each, judged in true time.
 
 mod contract;
+mod deadlines;
 mod exclusion;
 mod fences;
 mod progress;
@@ -22,8 +23,15 @@ use crate::Breach;
 pub(super) use self::progress::Left;
 
 /// The names of all properties, in the order of their files.
-pub const PROPERTIES: [&str; 6] =
-    [contract::NAME, exclusion::NAME, fences::NAME, progress::NAME, storage::NAME, views::NAME];
+pub const PROPERTIES: [&str; 7] = [
+    contract::NAME,
+    deadlines::NAME,
+    exclusion::NAME,
+    fences::NAME,
+    progress::NAME,
+    storage::NAME,
+    views::NAME,
+];
 
 /// Watches one run, and remembers the first property that broke.
 #[derive(Debug)]
@@ -114,6 +122,11 @@ impl Monitor {
 
     pub(super) fn on_overdue(&mut self, client: ClientName) {
         self.note(contract::NAME, Err(contract::of_overdue(client)));
+    }
+
+    /// A caller waits though its deadline has passed.
+    pub(super) fn on_late(&mut self, client: ClientName, call: CallId) {
+        self.note(deadlines::NAME, Err(deadlines::of_late(client, call)));
     }
 
     /// A client says something impossible about a call.
