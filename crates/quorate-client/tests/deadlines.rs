@@ -175,7 +175,7 @@ async fn claims_that_do_not_wait_and_questions_end_within_a_lease() {
     let all = tokio::join!(
         ends(mutex.try_lock()),
         ends(pool.try_acquire(1)),
-        ends(cluster.ask(question, Duration::from_secs(3_600))),
+        ends(cluster.ask(question, Duration::from_hours(1))),
         ends(election.leader()),
         ends(held.release()),
     );
