@@ -148,8 +148,8 @@ impl Cluster {
         Ok(Election::new(self.clone(), name.parse().map_err(Error::Name)?))
     }
 
-    /// Waits until the site that this client uses is about to stop, and says how long that takes at
-    /// most. Finish the work under its locks by then, or it is lost: [`Guard::lost`] says so a lease
+    /// Waits until the site that this client uses is about to stop, and says how long that takes
+    /// at most. Locks that are not released by then are lost: [`Guard::lost`] says so a lease
     /// before. Waiting claims go to another site by themselves.
     ///
     /// [`Guard::lost`]: crate::Guard::lost

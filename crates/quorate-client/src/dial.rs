@@ -24,7 +24,7 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A site that has not accepted the first connection by then is not waited for alone: the next is
 /// tried beside it.
-const PATIENCE: Duration = Duration::from_millis(250);
+const NEXT_SITE_AFTER: Duration = Duration::from_millis(250);
 
 /// A client that is connected to a site, and what the site said of its cluster.
 pub(crate) struct Connected {
@@ -126,7 +126,7 @@ struct FirstDial {
     dialer: Arc<Dialer>,
     end: Instant,
     /// How long to wait for a site before the next one is tried too.
-    patience: Duration,
+    next_after: Duration,
     backoff: Backoff,
     /// The sites of this round that are still to be tried, the next one last.
     round: Vec<usize>,
@@ -136,11 +136,12 @@ struct FirstDial {
 }
 
 /// What is known of a site.
-#[derive(Clone, Debug)]
-enum Attempted {
-    Never,
-    Pending,
-    Failed(String),
+#[derive(Clone, Debug, Default)]
+struct Attempted {
+    /// Whether an attempt is under way.
+    pending: bool,
+    /// Why the last attempt that ended has failed.
+    failure: Option<String>,
 }
 
 impl FirstDial {
@@ -150,11 +151,11 @@ impl FirstDial {
         Self {
             dialer,
             end: Instant::now() + timeout,
-            patience: part.min(PATIENCE),
+            next_after: part.min(NEXT_SITE_AFTER),
             backoff: Backoff::new(Lease::default()), // the cluster's own is not known yet
             round: Vec::new(),
             attempts: JoinSet::new(),
-            sites: vec![Attempted::Never; count],
+            sites: vec![Attempted::default(); count],
         }
     }
 
@@ -170,7 +171,8 @@ impl FirstDial {
                 Some(done) = self.attempts.join_next() => match done {
                     Ok((_, Ok(dialed))) => return Ok(dialed),
                     Ok((site, Err(error))) => {
-                        self.sites[site] = Attempted::Failed(error.to_string());
+                        self.sites[site] =
+                            Attempted { pending: false, failure: Some(error.to_string()) };
                         if !self.round.is_empty() {
                             next = Instant::now();
                         }
@@ -195,14 +197,13 @@ impl FirstDial {
     /// Tries the next site; returns how long to wait before the one after it.
     fn try_next(&mut self) -> Duration {
         if let Some(site) = self.round.pop()
-            && !matches!(self.sites[site], Attempted::Pending)
+            && !std::mem::replace(&mut self.sites[site].pending, true)
         {
-            self.sites[site] = Attempted::Pending;
             let dialer = Arc::clone(&self.dialer);
             self.attempts.spawn(async move { (site, dialer.dial(site).await) });
         }
         if !self.round.is_empty() {
-            return self.patience;
+            return self.next_after;
         }
         self.start_round();
         self.backoff.next_delay()
@@ -210,11 +211,11 @@ impl FirstDial {
 
     /// What is wrong with each site.
     fn problem(&self) -> String {
-        let each =
-            self.dialer.addresses.iter().zip(&self.sites).map(|(address, site)| match site {
-                Attempted::Failed(error) => format!("{address}: {error}"),
-                Attempted::Never | Attempted::Pending => format!("{address}: it does not answer"),
-            });
+        let silent = || "it does not answer".to_owned();
+        let sites = self.dialer.addresses.iter().zip(&self.sites);
+        let each = sites.map(|(address, site)| {
+            format!("{address}: {}", site.failure.clone().unwrap_or_else(silent))
+        });
         each.collect::<Vec<_>>().join("; ")
     }
 }
