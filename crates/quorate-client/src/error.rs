@@ -73,7 +73,10 @@ pub struct Holder {
 impl Error {
     /// Whether the timeout ran out: the same claim may succeed later.
     pub fn is_timeout(&self) -> bool {
-        matches!(self, Error::Denied(Denial::TimedOut | Denial::NoQuorum { .. }))
+        matches!(
+            self,
+            Error::Denied(Denial::TimedOut | Denial::NoQuorum { .. } | Denial::NotJoined { .. })
+        )
     }
 
     /// Whether another caller holds the lock or is first in line, and the claim was not to wait.

@@ -1,6 +1,6 @@
 //! The task that owns a site: it feeds events to the site, and carries out the effects.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use std::time::Duration;
 use quorate_net::clock::{self, Alarm};
 use quorate_net::connection::FrameWriter;
 use quorate_session::client::ClientId;
-use quorate_session::session::Packet;
 use quorate_session::{Name, SiteId, Tick};
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
+use quorate_site::identity::IdentityRefusal;
 use quorate_site::token::Regeneration;
-use quorate_site::{Audit, Effect, Input, SiteMessage};
+use quorate_site::{Audit, Effect, Input, SitePacket};
 use quorate_wire::ClientPacket;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
@@ -25,9 +25,6 @@ use tokio::task::JoinSet;
 use crate::connections::{Connections, Remote};
 use crate::disk::{Write, Written};
 use crate::local::{LocalClient, LocalClients};
-
-/// A packet between two sites.
-pub(crate) type SitePacket = Packet<SiteMessage>;
 
 /// An event of a site. Connections are numbered, so that packets of an old one are not taken for
 /// packets of the present one.
@@ -66,6 +63,8 @@ pub(crate) struct Core {
     /// How many writes must be done before the deferred effects.
     barrier: Option<u64>,
     deferred: VecDeque<DeferredEffect>,
+    /// The last refusal of each peer, and the last by each peer, so that each is logged once.
+    refusals: BTreeMap<SiteId, [Option<IdentityRefusal>; 2]>,
     alarm: Alarm,
     wake: Option<Tick>,
     /// When to look for silent connections.
@@ -102,6 +101,7 @@ impl Core {
             written: 0,
             barrier: None,
             deferred: VecDeque::new(),
+            refusals: BTreeMap::new(),
             alarm,
             wake: None,
             sweep: clock::now() + silence_timeout,
@@ -246,7 +246,7 @@ impl Core {
             }
         }
         if let Some(disk) = disk {
-            self.step(GatewayInput::Site(Input::Saved(disk)));
+            self.step(GatewayInput::Site(Input::Saved(*disk)));
         }
     }
 
@@ -256,7 +256,7 @@ impl Core {
             GatewayEffect::Client(id, _) => {
                 self.locals.number(*id).or_else(|| self.connections.number(Remote::Client(*id)))
             }
-            GatewayEffect::Site(Effect::Packet(to, _)) => {
+            GatewayEffect::Site(Effect::Packet(to, _) | Effect::Refuse(to, _)) => {
                 self.connections.number(Remote::Site(*to))
             }
             GatewayEffect::Site(_) => None,
@@ -273,15 +273,22 @@ impl Core {
             GatewayEffect::Site(Effect::Packet(to, packet)) => {
                 self.connections.send(Remote::Site(to), &packet);
             }
+            GatewayEffect::Site(Effect::Refuse(peer, why)) => self.refuse(peer, why),
+            GatewayEffect::Site(Effect::RefusedBy(peer, why)) => {
+                if self.refusals.entry(peer).or_default()[1].replace(why) != Some(why) {
+                    tracing::warn!(site = %peer, %why, "this site is refused");
+                }
+            }
+            GatewayEffect::Site(Effect::Joined) => tracing::info!("joined the cluster"),
             GatewayEffect::Site(Effect::Persist(disk)) => {
-                self.write_disk(Write::Site(disk));
+                self.write_disk(Write::Site(Box::new(disk)));
                 self.barrier = Some(self.to_write);
             }
             GatewayEffect::Site(Effect::Keep(name, durable)) => {
                 self.write_disk(Write::Token(name, durable));
                 self.barrier = Some(self.to_write);
             }
-            GatewayEffect::Site(Effect::Save(disk)) => self.write_disk(Write::Site(disk)),
+            GatewayEffect::Site(Effect::Save(disk)) => self.write_disk(Write::Site(Box::new(disk))),
             GatewayEffect::Site(Effect::Audit(audit)) => log_audit(&audit),
             GatewayEffect::Site(Effect::Regenerated(name, what)) => log_token(&name, &what),
             GatewayEffect::Site(Effect::Note(about, what)) => {
@@ -289,6 +296,18 @@ impl Core {
             }
             // Deadlines are read before each wait; callers get the rest through their clients.
             GatewayEffect::Site(_) => {}
+        }
+    }
+
+    /// Closes the connection with a peer that is not what it was, after the frame that says so. The
+    /// peer may try again.
+    fn refuse(&mut self, peer: SiteId, why: IdentityRefusal) {
+        if self.refusals.entry(peer).or_default()[0].replace(why) != Some(why) {
+            tracing::warn!(site = %peer, %why, "a site was refused");
+        }
+        if let Some(writer) = self.connections.take(Remote::Site(peer)) {
+            tokio::spawn(tokio::time::timeout(CLOSE_TIMEOUT, writer.finish()));
+            self.step(GatewayInput::Site(Input::Down(peer)));
         }
     }
 

@@ -7,6 +7,7 @@ mod core;
 mod disk;
 mod error;
 mod local;
+mod place;
 mod server;
 mod transport;
 

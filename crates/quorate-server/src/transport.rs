@@ -11,13 +11,14 @@ use quorate_net::tls::{Tls, is_site};
 use quorate_session::SiteId;
 use quorate_session::client::ClientId;
 use quorate_session::session::Terms;
+use quorate_site::SitePacket;
 use quorate_wire::{ClientPacket, Decoder, Handshake, HandshakeReply, Refusal, Who};
 use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::core::{Event, SitePacket};
+use crate::core::Event;
 
 /// How long the other end has for its part of the handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -42,8 +43,11 @@ impl Transport {
     pub(crate) async fn keep_connected(self, peer: SiteId) {
         let mut backoff = Backoff::new(self.terms.lease);
         loop {
+            let began = Instant::now();
             match self.dial(peer).await {
-                Ok(()) => backoff.reset(),
+                Ok(()) if began.elapsed() > self.terms.lease.length() => backoff.reset(),
+                // It was refused, or broke at once.
+                Ok(()) => sleep(backoff.next_delay()).await,
                 Err(error) => {
                     tracing::debug!(site = %peer, %error, "no connection");
                     sleep(backoff.next_delay()).await;

@@ -100,6 +100,15 @@ pub enum Denial {
     TooMany(usize),
     /// The number of the call was used before.
     Reused,
+    /// Its deadline passed, and the site had not joined its cluster.
+    NotJoined {
+        /// How many sites have registered its start, itself included.
+        registered: usize,
+        /// How many there are.
+        sites: usize,
+        /// How many must.
+        needed: usize,
+    },
 }
 
 impl Denial {
@@ -116,6 +125,7 @@ impl Denial {
             Denial::Time(_) => "invalid time",
             Denial::TooMany(_) => "too many names",
             Denial::Reused => "number reused",
+            Denial::NotJoined { .. } => "not joined",
         }
     }
 }
@@ -144,6 +154,11 @@ impl fmt::Display for Denial {
                 write!(f, "too many names: a site keeps {most} group locks by token at most")
             }
             Denial::Reused => f.write_str("a call of this number was made before"),
+            Denial::NotJoined { registered, sites, needed } => write!(
+                f,
+                "this site has not joined its cluster: {registered} of {sites} sites have \
+                 registered its start, {needed} needed"
+            ),
         }
     }
 }

@@ -7,6 +7,7 @@ mod cluster;
 mod elect;
 mod faults;
 mod groups;
+mod identity;
 mod laboratory;
 mod lock;
 mod many_clients;

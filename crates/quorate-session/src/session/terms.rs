@@ -56,6 +56,22 @@ pub enum Rule {
     LeaveIsKept,
     /// A delegation counts from the renewal that it names, not from its receipt.
     DelegationCountsFromRenewal,
+    /// A site with another birth than the one known is refused.
+    BirthIsChecked,
+    /// A site is refused if a later life of it is known, or another one of the same incarnation.
+    LifeIsUnique,
+    /// A site is refused if the life that is known is not one of its earlier ones.
+    LineageIsChecked,
+    /// A site is refused if a later write of it is known.
+    WritesAreChecked,
+    /// A raised ceiling is used only when a majority has registered its write.
+    CeilingsAreRegistered,
+    /// The life of a site whose folder has moved begins when all others have registered it.
+    MovedNeedsAll,
+    /// A site takes part only when its life has begun.
+    LifeBegins,
+    /// The quarantine counts from the beginning of a life, not from its start.
+    QuarantineFromBeginning,
 }
 
 impl Terms {

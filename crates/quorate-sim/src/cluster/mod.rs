@@ -15,6 +15,7 @@ mod client_faults;
 mod clients;
 mod clock;
 mod disk;
+mod disk_faults;
 mod event;
 mod faults;
 mod links;
@@ -38,7 +39,7 @@ use self::run::Run;
 use crate::Breach;
 
 pub use self::event::{AnyPacket, Chronicle, ClientName, Endpoint, Event, Observer};
-pub use self::faults::{Cut, Fault, Faults};
+pub use self::faults::{Cut, Damage, Fault, Faults};
 pub use self::property::PROPERTIES;
 pub use self::tally::Tally;
 pub use self::wants::Wants;

@@ -64,6 +64,7 @@ impl Site {
             resources: self.table.len(),
             calls: self.core.calls.len(),
             peers: peers.map(peer).collect(),
+            joined: self.has_joined(),
         }
     }
 

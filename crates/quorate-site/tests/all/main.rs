@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod clients;
+mod identity;
 mod site;
 mod validity;
