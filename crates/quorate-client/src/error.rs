@@ -84,9 +84,12 @@ pub struct Holder {
 impl Error {
     /// Whether the timeout ran out: the same claim may succeed later.
     pub fn is_timeout(&self) -> bool {
-        use Denial::{NoAnswer, NoQuorum, TimedOut};
-        let denied = matches!(self, Error::Denied(TimedOut | NoQuorum { .. } | NoAnswer(_)));
-        denied || matches!(self, Error::NoAnswer { .. })
+        use Denial::{NoAnswer, NoQuorum, NotJoined, TimedOut};
+        let denial = match self {
+            Error::Denied(denial) => denial,
+            _ => return matches!(self, Error::NoAnswer { .. }),
+        };
+        matches!(denial, TimedOut | NoQuorum { .. } | NotJoined { .. } | NoAnswer(_))
     }
 
     /// Whether another caller holds the lock or is first in line, and the claim was not to wait.

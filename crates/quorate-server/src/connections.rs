@@ -54,6 +54,12 @@ impl Connections {
         is_present
     }
 
+    /// Takes the present connection out.
+    pub(crate) fn take(&mut self, remote: Remote) -> Option<FrameWriter> {
+        self.unwritten.remove(&remote);
+        self.all.remove(&remote).map(|(_, writer)| writer)
+    }
+
     /// The number of the present connection.
     pub(crate) fn number(&self, remote: Remote) -> Option<u64> {
         self.all.get(&remote).map(|(number, _)| *number)

@@ -1,6 +1,6 @@
 //! The task that owns a site: it feeds events to the site, and carries out the effects.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use std::time::Duration;
 use quorate_net::clock::{self, Alarm};
 use quorate_net::connection::FrameWriter;
 use quorate_session::client::ClientId;
-use quorate_session::session::Packet;
 use quorate_session::{Name, Printable, SiteId, Tick};
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
+use quorate_site::identity::IdentityRefusal;
 use quorate_site::token::Regeneration;
-use quorate_site::{Audit, Effect, Input, SiteMessage};
+use quorate_site::{Audit, Effect, Input, SitePacket};
 use quorate_wire::ClientPacket;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
@@ -26,9 +26,6 @@ use crate::connections::{Connections, Remote};
 use crate::disk::Write;
 use crate::disk_writer::{DiskReport, Written};
 use crate::local::{LocalClient, LocalClients};
-
-/// A packet between two sites.
-pub(crate) type SitePacket = Packet<SiteMessage>;
 
 /// An event of a site. Connections are numbered, so that packets of an old one are not taken for
 /// packets of the present one.
@@ -71,6 +68,8 @@ pub(crate) struct Core {
     deferred: VecDeque<DeferredEffect>,
     /// How many there may be before outdated ones are forgotten.
     defer_limit: usize,
+    /// The last refusal of each peer, and the last by each peer, so that each is logged once.
+    refusals: BTreeMap<SiteId, [Option<IdentityRefusal>; 2]>,
     alarm: Alarm,
     wake: Option<Tick>,
     /// When to look for silent connections.
@@ -115,6 +114,7 @@ impl Core {
             barrier: None,
             deferred: VecDeque::new(),
             defer_limit: DEFER_LIMIT,
+            refusals: BTreeMap::new(),
             alarm,
             wake: None,
             sweep: clock::now() + silence_timeout,
@@ -277,7 +277,7 @@ impl Core {
             }
         }
         if let Some(disk) = disk {
-            self.step(GatewayInput::Site(Input::Saved(disk)));
+            self.step(GatewayInput::Site(Input::Saved(*disk)));
         }
     }
 
@@ -287,7 +287,7 @@ impl Core {
             GatewayEffect::Client(id, _) => {
                 self.locals.number(*id).or_else(|| self.connections.number(Remote::Client(*id)))
             }
-            GatewayEffect::Site(Effect::Packet(to, _)) => {
+            GatewayEffect::Site(Effect::Packet(to, _) | Effect::Refuse(to, _)) => {
                 self.connections.number(Remote::Site(*to))
             }
             GatewayEffect::Site(_) => None,
@@ -304,15 +304,22 @@ impl Core {
             GatewayEffect::Site(Effect::Packet(to, packet)) => {
                 self.connections.send(Remote::Site(to), &packet);
             }
+            GatewayEffect::Site(Effect::Refuse(peer, why)) => self.refuse(peer, why),
+            GatewayEffect::Site(Effect::RefusedBy(peer, why)) => {
+                if self.refusals.entry(peer).or_default()[1].replace(why) != Some(why) {
+                    tracing::warn!(site = %peer, %why, "this site is refused");
+                }
+            }
+            GatewayEffect::Site(Effect::Joined) => tracing::info!("joined the cluster"),
             GatewayEffect::Site(Effect::Persist(disk)) => {
-                self.write_disk(Write::Site(disk));
+                self.write_disk(Write::Site(Box::new(disk)));
                 self.barrier = Some(self.to_write);
             }
             GatewayEffect::Site(Effect::Keep(name, durable)) => {
                 self.write_disk(Write::Token(name, durable));
                 self.barrier = Some(self.to_write);
             }
-            GatewayEffect::Site(Effect::Save(disk)) => self.write_disk(Write::Site(disk)),
+            GatewayEffect::Site(Effect::Save(disk)) => self.write_disk(Write::Site(Box::new(disk))),
             GatewayEffect::Site(Effect::Drained) => self.stopping = true,
             GatewayEffect::Site(Effect::Audit(audit)) => log_audit(&audit),
             GatewayEffect::Site(Effect::Regenerated(name, what)) => log_token(&name, &what),
@@ -321,6 +328,18 @@ impl Core {
             }
             // Deadlines are read before each wait; callers get the rest through their clients.
             GatewayEffect::Site(_) => {}
+        }
+    }
+
+    /// Closes the connection with a peer that is not what it was, after the frame that says so. The
+    /// peer may try again.
+    fn refuse(&mut self, peer: SiteId, why: IdentityRefusal) {
+        if self.refusals.entry(peer).or_default()[0].replace(why) != Some(why) {
+            tracing::warn!(site = %peer, %why, "a site was refused");
+        }
+        if let Some(writer) = self.connections.take(Remote::Site(peer)) {
+            tokio::spawn(tokio::time::timeout(CLOSE_TIMEOUT, writer.finish()));
+            self.step(GatewayInput::Site(Input::Down(peer)));
         }
     }
 

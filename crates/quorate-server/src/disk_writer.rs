@@ -29,7 +29,7 @@ pub(crate) struct Written {
     /// How many writes were done.
     pub(crate) count: u64,
     /// The latest record of the site among them.
-    pub(crate) disk: Option<Disk>,
+    pub(crate) disk: Option<Box<Disk>>,
 }
 
 /// Starts a thread that writes what it is sent, in batches, and reports after each. A batch that
@@ -184,7 +184,7 @@ mod tests {
     }
 
     fn record(clock: u64) -> Write {
-        Write::Site(Disk { clock, ..Disk::default() })
+        Write::Site(Box::new(Disk { clock, ..Disk::default() }))
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod disk_writer;
 mod error;
 mod local;
 mod log_limit;
+mod place;
 mod server;
 mod transport;
 

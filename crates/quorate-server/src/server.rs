@@ -13,8 +13,8 @@ use quorate_net::tls::Tls;
 use quorate_session::SiteId;
 use quorate_session::client::ClientId;
 use quorate_session::session::Terms;
-use quorate_site::Effect;
 use quorate_site::client_gateway::{GatewayEffect, SiteWithClients};
+use quorate_site::{Effect, Start};
 use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Handle;
@@ -125,10 +125,14 @@ impl Server {
         };
         let problem = |why| ServerError::Disk(config.data.clone(), why);
         let past = store.read().map_err(problem)?;
-        let (site, effects) = SiteWithClients::start(clock::now(), config.site_config()?, past);
+        let places = store.mark_place(past.disk.identity.place).map_err(problem)?;
+        let start = start(config, places)?;
+        let (site, effects) =
+            SiteWithClients::start(clock::now(), config.site_config()?, past, &start)
+                .map_err(|error| problem(error.to_string()))?;
         for effect in &effects {
             if let GatewayEffect::Site(Effect::Persist(disk)) = effect {
-                store.write(&[Write::Site(*disk)]).map_err(problem)?;
+                store.write(&[Write::Site(Box::new(disk.clone()))]).map_err(problem)?;
             }
         }
         let (events, inbox) = unbounded_channel();
@@ -240,6 +244,15 @@ impl Drop for Server {
         let (done, _) = oneshot::channel();
         drop(self.events.send(Event::Stop(done))); // it may have stopped
     }
+}
+
+/// What is random in a start, and where the folder lay and lies.
+fn start(config: &SiteConfig, (place, new_place): (u64, u64)) -> Result<Start, ServerError> {
+    let failed = |error: getrandom::Error| ServerError::System(io::Error::other(error));
+    let mut birth = [0; 16];
+    getrandom::fill(&mut birth).map_err(failed)?;
+    let (birth, nonce) = (u128::from_le_bytes(birth), getrandom::u64().map_err(failed)?);
+    Ok(Start { cluster: config.cluster.clone(), birth, nonce, place, new_place })
 }
 
 fn listen(config: &SiteConfig) -> Result<std::net::TcpListener, ServerError> {

@@ -12,6 +12,7 @@ use quorate_net::tls::{Tls, TlsProblem, close_gently, is_site, peer_names};
 use quorate_session::SiteId;
 use quorate_session::client::ClientId;
 use quorate_session::session::Terms;
+use quorate_site::SitePacket;
 use quorate_wire::{
     ClientPacket, Configuration, Decoder, Handshake, HandshakeReply, Refusal, Who, WireError,
     encode,
@@ -22,7 +23,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::connection_log::{ConnectionLog, Stranger};
-use crate::core::{Event, SitePacket};
+use crate::core::Event;
 
 /// How long the other end has for its part of the handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -110,6 +110,15 @@ pub enum Denial {
     /// Its deadline passed, and no site answers; the last answer of any came so long ago, if one
     /// ever came. Clients say it, not sites.
     NoAnswer(Option<Duration>),
+    /// Its deadline passed, and the site had not joined its cluster.
+    NotJoined {
+        /// How many sites have registered its start, itself included.
+        registered: usize,
+        /// How many there are.
+        sites: usize,
+        /// How many must.
+        needed: usize,
+    },
 }
 
 impl Denial {
@@ -127,6 +136,7 @@ impl Denial {
             Denial::TooMany(_) => "too many names",
             Denial::Reused => "number reused",
             Denial::NoAnswer(_) => "no answer",
+            Denial::NotJoined { .. } => "not joined",
         }
     }
 }
@@ -159,6 +169,11 @@ impl fmt::Display for Denial {
             Denial::NoAnswer(Some(since)) => {
                 write!(f, "no site answers; the last answer came {:.1} s ago", since.as_secs_f64())
             }
+            Denial::NotJoined { registered, sites, needed } => write!(
+                f,
+                "this site has not joined its cluster: {registered} of {sites} sites have \
+                 registered its start, {needed} needed"
+            ),
         }
     }
 }

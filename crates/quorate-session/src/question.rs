@@ -73,6 +73,8 @@ pub struct SiteReport {
     pub quorum: usize,
     /// Its view of the other sites.
     pub peers: Vec<PeerReport>,
+    /// Whether it has joined its cluster: enough sites have registered its start.
+    pub joined: bool,
 }
 
 /// The view that one site has of another.

@@ -7,11 +7,11 @@ use quorate_session::Name;
 use quorate_session::session::Durable;
 use serde::{Deserialize, Serialize};
 
+use crate::identity::IdentityRecord;
 use crate::kinds::LockRecord;
 
-/// The record of a site; the default on a new disk. Its fields only grow, so a later record
-/// replaces an earlier one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// The record of a site; the default on a new disk. A later record replaces an earlier one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Disk {
     /// The incarnation and the longest lease.
     pub sessions: Durable,
@@ -19,6 +19,17 @@ pub struct Disk {
     pub clock: u64,
     /// All fences that this site has used lie below this one.
     pub ceil: Fence,
+    /// Who the site is, and who the others are.
+    pub identity: IdentityRecord,
+}
+
+/// The record of a lock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Kept {
+    /// The number of the write.
+    pub write: u64,
+    /// The record.
+    pub record: LockRecord,
 }
 
 /// All that a site finds on disk when it starts.
@@ -27,7 +38,15 @@ pub struct Past {
     /// Its own record.
     pub disk: Disk,
     /// The [records of locks](crate::Effect::Keep), by name.
-    pub tokens: BTreeMap<Name, LockRecord>,
+    pub tokens: BTreeMap<Name, Kept>,
+}
+
+impl Past {
+    /// The number of the latest write.
+    pub(crate) fn writes(&self) -> u64 {
+        let locks = self.tokens.values().map(|kept| kept.write);
+        locks.fold(self.disk.identity.writes, u64::max)
+    }
 }
 
 impl From<Disk> for Past {

@@ -7,14 +7,12 @@ use quorate_protocol::token::Regeneration;
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_session::client::QuorumStatus;
-use quorate_session::session::Packet;
 use quorate_session::{
     Answer, AskId, BreakRequest, CallId, ClaimRequest, Denial, Granted, Loss, Name, Question,
 };
 
-use crate::disk::Disk;
-use crate::kinds::LockRecord;
-use crate::site_message::SiteMessage;
+use crate::disk::{Disk, Kept};
+use crate::identity::{IdentityRefusal, SitePacket};
 
 /// Everything that can happen to a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +22,7 @@ pub enum Input {
     /// The connection to the peer is gone.
     Down(SiteId),
     /// A packet from the peer. None of an earlier connection comes after [`Input::Up`].
-    Packet(SiteId, Packet<SiteMessage>),
+    Packet(SiteId, SitePacket),
     /// A caller claims a lock.
     Claim(CallId, ClaimRequest),
     /// A caller leaves, or stops waiting. If its call is over already nothing happens.
@@ -46,7 +44,14 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Send this to the peer on the present connection. If that has just gone, drop it.
-    Packet(SiteId, Packet<SiteMessage>),
+    Packet(SiteId, SitePacket),
+    /// Close the connection with the peer, whose folder is not the one that it had. The packets
+    /// before this are sent first.
+    Refuse(SiteId, IdentityRefusal),
+    /// For the log: the peer refuses this site, because its folder is not the one that it had.
+    RefusedBy(SiteId, IdentityRefusal),
+    /// For the log: enough sites have registered this one, and it takes part from now on.
+    Joined,
     /// The caller is inside.
     Grant(CallId, Grant),
     /// All grants that are not degraded are valid until then.
@@ -76,7 +81,7 @@ pub enum Effect {
     Save(Disk),
     /// This record of a lock must be on disk before later effects leave the site. It replaces the
     /// earlier one of that name.
-    Keep(Name, LockRecord),
+    Keep(Name, Kept),
     /// The question went to these sites, whose answers follow. The others cannot be reached.
     Asked(AskId, Vec<SiteId>),
     /// The answer of a site, and whether that site is in quarantine.

@@ -8,6 +8,7 @@ pub mod client_gateway;
 mod config;
 mod disk;
 mod effect;
+pub mod identity;
 pub mod kinds;
 mod lock;
 mod site;
@@ -15,8 +16,9 @@ mod site_message;
 pub mod validity;
 
 pub use config::Config;
-pub use disk::{Disk, Past, TOKENS_MAX};
+pub use disk::{Disk, Kept, Past, TOKENS_MAX};
 pub use effect::{Audit, Effect, Grant, Input};
+pub use identity::{SitePacket, Start, StartError};
 pub use quorate_protocol::{group, role, token};
 pub use site::{GrantState, Site};
 pub use site_message::{Addressed, SiteMessage};

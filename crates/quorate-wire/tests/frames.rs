@@ -11,16 +11,13 @@ use quorate_session::SiteId;
 use quorate_session::client::{ClientId, ClientMessage, ClientRequest, SiteReply};
 use quorate_session::session::{Frame, Packet, Seq};
 use quorate_session::{ClaimRequest, Claimant, Denial, Group, GroupSpec, LockSpec, Question};
-use quorate_site::SiteMessage;
+use quorate_site::{SiteMessage, SitePacket};
 use quorate_wire::{
     ClientPacket, Configuration, Decoder, Handshake, HandshakeReply, MAX_FRAME, Refusal, Versions,
     Who, WireError, encode,
 };
 
 use crate::net::Net;
-
-/// A packet between two sites.
-type SitePacket = Packet<SiteMessage>;
 
 /// The packets of sites while they contend, lose each other and restart.
 fn site_packets() -> Vec<SitePacket> {
@@ -69,7 +66,9 @@ fn all_packets_survive() {
     let packets = site_packets();
     assert!(packets.len() > 100, "{}", packets.len());
     let is_delegation = |packet: &SitePacket| match packet {
-        Packet::Down(_, frame) => matches!(frame.payload, SiteMessage::Delegations(_)),
+        SitePacket::Session(Packet::Down(_, frame)) => {
+            matches!(frame.payload, SiteMessage::Delegations(_))
+        }
         _ => false,
     };
     assert!(packets.iter().any(is_delegation), "callers that join get a deadline");

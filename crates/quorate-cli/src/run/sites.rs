@@ -111,6 +111,7 @@ fn as_json(site: SiteId, report: Option<&SiteReport>) -> Value {
         "quarantine_ms": millis(report.quarantine),
         "locks": report.resources,
         "callers": report.calls,
+        "joined": report.joined,
         "hears": site_numbers(&reachable_peers(report)),
     })
 }
@@ -125,7 +126,9 @@ fn site_row(site: SiteId, report: Option<&SiteReport>) -> Vec<String> {
     let Some(report) = report else {
         return vec![site.to_string(), "does not answer".into()];
     };
-    let state = if report.quarantine.is_zero() {
+    let state = if !report.joined {
+        "has not joined its cluster".to_owned()
+    } else if report.quarantine.is_zero() {
         "runs".to_owned()
     } else {
         format!("restarted; in quarantine for {}", short_duration(report.quarantine))

@@ -11,6 +11,7 @@ mod drain;
 mod elect;
 mod faults;
 mod groups;
+mod identity;
 mod known;
 mod laboratory;
 mod lock;

@@ -1,6 +1,7 @@
 //! All sessions of one site, in both roles.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use quorate_quorum::SiteId;
 
@@ -78,6 +79,7 @@ pub struct Sessions<M> {
     me: SiteId,
     terms: Terms,
     durable: Durable,
+    quarantine: Duration,
     quarantined_until: Tick,
     /// Whether we are about to stop.
     draining: bool,
@@ -111,10 +113,20 @@ impl<M: Clone> Sessions<M> {
         let peers: BTreeMap<SiteId, Peer<M>> =
             peers.map(|(peer, roles)| (peer, Peer::new(peer, roles))).collect();
         let quarantined_until = disk.quarantine(now, terms.drift);
+        let quarantine = quarantined_until.since(now);
         let deadlines = peers.iter().flat_map(|(site, peer)| peer.deadlines(*site));
         let deadlines = deadlines.flatten().collect();
-        let draining = false;
-        let site = Self { me, terms, durable, quarantined_until, draining, now, peers, deadlines };
+        let site = Self {
+            me,
+            terms,
+            durable,
+            quarantine,
+            quarantined_until,
+            draining: false,
+            now,
+            peers,
+            deadlines,
+        };
         (site, vec![Effect::Persist(durable)])
     }
 
@@ -172,6 +184,11 @@ impl<M: Clone> Sessions<M> {
     /// Until when this site lends nothing.
     pub fn quarantined_until(&self) -> Tick {
         self.quarantined_until
+    }
+
+    /// The quarantine runs from `now`, and not from the start.
+    pub fn restart_quarantine(&mut self, now: Tick) {
+        self.quarantined_until = now + self.quarantine;
     }
 
     /// The deadline `until` of ours, in a form that `to` can convert to its own clock.

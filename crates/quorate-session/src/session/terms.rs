@@ -60,6 +60,22 @@ pub enum Rule {
     DelegationCountsFromRenewal,
     /// A client ends a wait at its caller's deadline, whether or not its site answers.
     ClientKeepsDeadlines,
+    /// A site with another birth than the one known is refused.
+    BirthIsChecked,
+    /// A site is refused if a later life of it is known, or another one of the same incarnation.
+    LifeIsUnique,
+    /// A site is refused if the life that is known is not one of its earlier ones.
+    LineageIsChecked,
+    /// A site is refused if a later write of it is known.
+    WritesAreChecked,
+    /// A raised ceiling is used only when a majority has registered its write.
+    CeilingsAreRegistered,
+    /// The life of a site whose folder has moved begins when all others have registered it.
+    MovedNeedsAll,
+    /// A site takes part only when its life has begun.
+    LifeBegins,
+    /// The quarantine counts from the beginning of a life, not from its start.
+    QuarantineFromBeginning,
 }
 
 impl Terms {

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 
 use quorate_session::Name;
-use quorate_site::kinds::LockRecord;
-use quorate_site::{Disk, Past};
+use quorate_site::{Disk, Kept, Past};
 
 /// A disk and its pending writes.
 #[derive(Clone, Debug, Default)]
@@ -13,13 +12,17 @@ pub(super) struct Drive {
     pub(super) synced: Past,
     /// The pending writes; the first is in progress.
     queue: VecDeque<(Record, Need)>,
+    /// The place of the folder; a folder that was moved, restored or copied has another.
+    pub(super) place: u64,
+    /// Copies of the folder that were taken at some times.
+    pub(super) copies: Vec<Past>,
 }
 
 /// The record of a write.
 #[derive(Clone, Debug)]
 pub(super) enum Record {
-    Site(Disk),
-    Token(Name, LockRecord),
+    Site(Box<Disk>),
+    Token(Name, Kept),
 }
 
 /// What has to wait for a write.
@@ -47,7 +50,7 @@ impl Drive {
 
     fn sync(&mut self, record: Record) {
         match record {
-            Record::Site(disk) => self.synced.disk = disk,
+            Record::Site(disk) => self.synced.disk = *disk,
             Record::Token(name, durable) => {
                 self.synced.tokens.insert(name, durable);
             }

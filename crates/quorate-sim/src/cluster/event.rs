@@ -8,7 +8,8 @@ use quorate_quorum::SiteId;
 use quorate_session::client::{CallerLoss, ClientMessage};
 use quorate_session::session::{Opening, Packet};
 use quorate_session::{CallId, Name};
-use quorate_site::SiteMessage;
+use quorate_site::identity::IdentityRefusal;
+use quorate_site::{SiteMessage, SitePacket, StartError};
 
 use super::faults::Fault;
 
@@ -47,6 +48,12 @@ pub enum Event<'a> {
     Notes(SiteId, SiteId, &'static str),
     /// A site starts: its incarnation, from 0, and the time of its clock.
     Starts(SiteId, u64, Tick),
+    /// A site cannot start with its disk.
+    CannotStart(SiteId, &'a StartError),
+    /// A site has joined its cluster.
+    Joins(SiteId),
+    /// The first site refuses the second.
+    Refuses(SiteId, SiteId, IdentityRefusal),
     /// A client process starts, embedded or remote, and the time of its clock.
     ClientStarts(ClientName, Option<SiteId>, Tick),
 }
@@ -89,7 +96,7 @@ impl fmt::Display for Endpoint {
 #[derive(Clone, Debug)]
 pub enum AnyPacket {
     /// Between sites.
-    Site(Packet<SiteMessage>),
+    Site(SitePacket),
     /// Between a client and its site.
     Client(Packet<ClientMessage>),
 }
@@ -148,6 +155,9 @@ impl fmt::Display for Event<'_> {
             }
             Event::Notes(site, about, what) => write!(f, "{site} notes of {about}: {what}"),
             Event::Starts(site, life, now) => write!(f, "{site} starts, life {life}, at {}", now.0),
+            Event::CannotStart(site, error) => write!(f, "{site} cannot start: {error}"),
+            Event::Joins(site) => write!(f, "{site} has joined"),
+            Event::Refuses(site, other, why) => write!(f, "{site} refuses {other}: {why}"),
             Event::ClientStarts(client, Some(site), now) => {
                 write!(f, "{client} starts in the process of {site}, at {}", now.0)
             }
@@ -159,14 +169,17 @@ impl fmt::Display for Event<'_> {
 impl fmt::Display for AnyPacket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AnyPacket::Site(packet) => write_packet(packet, f, |said, f| match said {
-                SiteMessage::Protocol(addressed)
-                | SiteMessage::Delegated(addressed, _)
-                | SiteMessage::Timed(addressed, _) => {
-                    write!(f, "{}: {}", addressed.name, addressed.message)
-                }
-                other => write!(f, "{other:?}"),
-            }),
+            AnyPacket::Site(SitePacket::Identity(message)) => write!(f, "{message:?}"),
+            AnyPacket::Site(SitePacket::Session(packet)) => {
+                write_packet(packet, f, |said, f| match said {
+                    SiteMessage::Protocol(addressed)
+                    | SiteMessage::Delegated(addressed, _)
+                    | SiteMessage::Timed(addressed, _) => {
+                        write!(f, "{}: {}", addressed.name, addressed.message)
+                    }
+                    other => write!(f, "{other:?}"),
+                })
+            }
             AnyPacket::Client(packet) => write_packet(packet, f, |message, f| match message {
                 ClientMessage::Request(request) => write!(f, "{request:?}"),
                 ClientMessage::Reply(reply) => write!(f, "{reply:?}"),

@@ -19,11 +19,13 @@ pub enum Faults {
     /// All of them.
     #[default]
     All,
+    /// All of them, and disks that are wiped, older than before, another site's, or copied.
+    Disks,
 }
 
 impl Faults {
     /// The names of these sets, as options spell them.
-    pub const NAMES: [&'static str; 4] = ["none", "network", "crashes", "all"];
+    pub const NAMES: [&'static str; 5] = ["none", "network", "crashes", "all", "disks"];
 }
 
 impl FromStr for Faults {
@@ -35,6 +37,7 @@ impl FromStr for Faults {
             "network" => Ok(Faults::Network),
             "crashes" => Ok(Faults::Crashes),
             "all" => Ok(Faults::All),
+            "disks" => Ok(Faults::Disks),
             _ => Err(format!("unknown faults `{name}`; known: {}", Faults::NAMES.join(", "))),
         }
     }
@@ -101,6 +104,36 @@ pub enum Fault {
     /// A client process releases the locks of its callers and ends soon; another one replaces it
     /// after so long.
     ClientStop(usize, u64),
+    /// A site crashes, and starts again after so long with another disk.
+    Disk {
+        /// The site.
+        site: SiteId,
+        /// What happens to its disk.
+        damage: Damage,
+        /// When it starts again.
+        lasts: u64,
+    },
+    /// A copy of a site's disk, which may be an older one, is started as a second process of that
+    /// site for so long. The first process goes on, if it runs.
+    Copy {
+        /// The site.
+        site: SiteId,
+        /// Whether the copy was made earlier.
+        older: bool,
+        /// For how long the copy runs.
+        lasts: u64,
+    },
+}
+
+/// What happens to a disk while its site is down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// It is empty.
+    Wiped,
+    /// It is an older copy of its own.
+    Older,
+    /// It is the disk of another site.
+    Swapped,
 }
 
 /// Which ways between a client and its site are cut.
@@ -118,7 +151,7 @@ pub enum Cut {
 
 impl Fault {
     /// The kinds of faults, as they are counted.
-    pub const KINDS: [&'static str; 16] = [
+    pub const KINDS: [&'static str; 20] = [
         "reset",
         "partition",
         "one-way partition",
@@ -135,6 +168,10 @@ impl Fault {
         "client crash",
         "client stop",
         "drain",
+        "wiped disk",
+        "older disk",
+        "swapped disk",
+        "copied disk",
     ];
 
     /// The index of its kind in [`Fault::KINDS`].
@@ -156,6 +193,10 @@ impl Fault {
             Fault::ClientCrash(..) => 13,
             Fault::ClientStop(..) => 14,
             Fault::Drain { .. } => 15,
+            Fault::Disk { damage: Damage::Wiped, .. } => 16,
+            Fault::Disk { damage: Damage::Older, .. } => 17,
+            Fault::Disk { damage: Damage::Swapped, .. } => 18,
+            Fault::Copy { .. } => 19,
         }
     }
 }
@@ -204,6 +245,18 @@ impl fmt::Display for Fault {
             Fault::ClientStop(client, lasts) => {
                 write!(f, "c{} stops for {} ms", client + 1, ms(lasts))
             }
+            Fault::Disk { site, damage, lasts } => {
+                let how = match damage {
+                    Damage::Wiped => "an empty disk",
+                    Damage::Older => "an older copy of its disk",
+                    Damage::Swapped => "the disk of another site",
+                };
+                write!(f, "{site} crashes, and starts with {how} in {} ms", ms(lasts))
+            }
+            Fault::Copy { site, older, lasts } => {
+                let which = if *older { "an older copy" } else { "a copy" };
+                write!(f, "{which} of {site} runs for {} ms", ms(lasts))
+            }
         }
     }
 }
@@ -226,9 +279,12 @@ pub(super) fn draw(faults: Faults, scope: Scope, chance: &mut Chance) -> Vec<(u6
         Faults::None => return Vec::new(),
         Faults::Network => (&[0, 1, 2, 3], &[8, 9, 10, 11]),
         Faults::Crashes => (&[4, 5, 6, 7, 15], &[12, 13, 14]),
-        Faults::All => (&[0, 1, 2, 3, 4, 5, 6, 7, 15], &[8, 9, 10, 11, 12, 13, 14]),
+        Faults::All | Faults::Disks => (&[0, 1, 2, 3, 4, 5, 6, 7, 15], &[8, 9, 10, 11, 12, 13, 14]),
     };
     let mut found = draw_kinds(of_sites, scope, chance);
+    if faults == Faults::Disks {
+        found.extend(draw_kinds(&[16, 17, 18, 19], scope, chance));
+    }
     if scope.clients > 0 {
         found.extend(draw_kinds(of_clients, scope, chance));
     }
@@ -253,9 +309,12 @@ fn draw_kinds(allowed: &[usize], scope: Scope, chance: &mut Chance) -> Vec<(u64,
     let mut at = chance.about(gap);
     while at < scope.lasts {
         let kind = chance.one_of(&urn);
-        let of_client = (8..15).contains(&kind);
-        let draw = if of_client { draw_client } else { draw_one };
-        found.push((at, draw(kind, scope, chance)));
+        let fault = match kind {
+            0..8 | 15 => draw_one(kind, scope, chance),
+            8..15 => draw_client(kind, scope, chance),
+            _ => draw_disk(kind, scope, chance),
+        };
+        found.push((at, fault));
         at += chance.about(gap) + 1;
     }
     found
@@ -285,6 +344,18 @@ fn draw_one(kind: usize, scope: Scope, chance: &mut Chance) -> Fault {
         5 | 6 => Fault::Crash { site, reboot: kind == 6, lasts: chance.spell(lease) },
         _ => Fault::SlowDisk(site, chance.spell(lease)),
     }
+}
+
+fn draw_disk(kind: usize, scope: Scope, chance: &mut Chance) -> Fault {
+    let site = SiteId::new(chance.place(scope.sites));
+    let lasts = chance.spell(scope.lease);
+    let damage = match kind {
+        15 => Damage::Wiped,
+        16 => Damage::Older,
+        17 => Damage::Swapped,
+        _ => return Fault::Copy { site, older: chance.percent(50), lasts: 4 * lasts },
+    };
+    Fault::Disk { site, damage, lasts }
 }
 
 fn draw_client(kind: usize, scope: Scope, chance: &mut Chance) -> Fault {

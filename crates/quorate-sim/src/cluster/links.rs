@@ -1,6 +1,5 @@
 //! How a run makes and loses connections.
 
-use quorate_quorum::SiteId;
 use quorate_session::client::ClientInput;
 use quorate_site::Input;
 use quorate_site::client_gateway::GatewayInput;
@@ -38,7 +37,7 @@ impl Run<'_> {
     /// An endpoint, as events show it.
     pub(super) fn end_name(&self, endpoint: usize) -> Endpoint {
         match self.process_at(endpoint) {
-            None => Endpoint::Site(SiteId::new(endpoint)),
+            None => Endpoint::Site(self.nodes[endpoint].id),
             Some(process) => Endpoint::Client(self.clients[process].name),
         }
     }
@@ -63,7 +62,7 @@ impl Run<'_> {
         self.watch.see(self.now, &Event::Receives(sender, receiver, &packet));
         match (packet, self.process_at(to)) {
             (AnyPacket::Site(packet), _) => {
-                let input = Input::Packet(SiteId::new(from), packet);
+                let input = Input::Packet(self.nodes[from].id, packet);
                 self.feed(to, GatewayInput::Site(input), 0);
             }
             (AnyPacket::Client(packet), None) => {
@@ -79,7 +78,8 @@ impl Run<'_> {
     /// Two sites try to connect. Both must be up, and packets must get through both ways. A paused
     /// site's system still accepts connections.
     pub(super) fn on_connect(&mut self, a: usize, b: usize) {
-        let able = [a, b].iter().all(|&site| self.nodes[site].site.is_some());
+        let able = [a, b].iter().all(|&site| self.nodes[site].site.is_some())
+            && self.nodes[a].id != self.nodes[b].id; // a site does not connect to its copy
         let open = self.is_open_between(a, b);
         let lease = self.lease;
         let link = self.wire.link(a, b);
@@ -104,9 +104,7 @@ impl Run<'_> {
 
     /// Makes a connection, which comes up at each end at its own time.
     pub(super) fn open_connection(&mut self, a: usize, b: usize) {
-        let link = self.wire.link(a, b);
-        link.latest += 1;
-        let generation = link.latest;
+        let generation = self.wire.connect(a, b);
         for (at, peer) in [(a, b), (b, a)] {
             let up = self.now + self.delay_between(at, peer);
             self.wire.expect_from(at, peer, up);
@@ -124,7 +122,9 @@ impl Run<'_> {
         match (self.process_at(at), self.process_at(peer)) {
             (Some(process), _) => self.on_dialed(process, peer, generation, came_up),
             (None, None) if came_up => {
-                self.feed(at, GatewayInput::Site(Input::Up(SiteId::new(peer))), generation);
+                self.replace_connection(at, peer);
+                let id = self.nodes[peer].id;
+                self.feed(at, GatewayInput::Site(Input::Up(id)), generation);
             }
             (None, _) => {}
         }
@@ -142,8 +142,32 @@ impl Run<'_> {
                 self.feed(at, GatewayInput::Down(id), 0);
             }
             (None, None) => {
-                self.feed(at, GatewayInput::Site(Input::Down(SiteId::new(peer))), 0);
+                let id = self.nodes[peer].id;
+                self.feed(at, GatewayInput::Site(Input::Down(id)), 0);
             }
+        }
+    }
+
+    /// A site has one connection with each other site: if two processes run as `peer`, the latest
+    /// connection replaces that of the other process.
+    fn replace_connection(&mut self, at: usize, peer: usize) {
+        let id = self.nodes[peer].id;
+        for other in (0..self.nodes.len()).filter(|&other| other != peer && other != at) {
+            let generation = self.wire.up(at, other);
+            if self.nodes[other].id == id && generation != 0 {
+                self.wire.go_down(at, other, generation);
+                let heard = self.packet_delay();
+                self.break_link_for(at, other, [0, heard], self.lease / 6);
+            }
+        }
+    }
+
+    /// A site closes a connection because it refuses the other end. They connect again later.
+    pub(super) fn refuse_connection(&mut self, at: usize, generation: u64) {
+        let Some(peer) = self.wire.other_end(at, generation) else { return };
+        if self.wire.link(at, peer).latest == generation {
+            let heard = self.packet_delay();
+            self.break_link_for(at, peer, [0, heard], self.lease / 6);
         }
     }
 
@@ -157,6 +181,11 @@ impl Run<'_> {
     /// is notified after the given time. The site that is notified first connects again; a client
     /// does so itself.
     pub(super) fn break_link(&mut self, a: usize, b: usize, heard_after: [u64; 2]) {
+        self.break_link_for(a, b, heard_after, 0);
+    }
+
+    /// The same, and the sites connect again so much later.
+    fn break_link_for(&mut self, a: usize, b: usize, heard_after: [u64; 2], pause: u64) {
         let whole = self.is_connected(a, b);
         let generation = self.wire.link(a, b).latest;
         for (way, at, peer, after) in
@@ -172,7 +201,7 @@ impl Run<'_> {
         if among_sites && whole && !link.connecting {
             link.connecting = true;
             link.failures = 0;
-            let again = heard_after.into_iter().min().unwrap_or(0);
+            let again = heard_after.into_iter().min().unwrap_or(0) + pause;
             self.plan_in(again, Due::Connect(a, b));
         }
     }

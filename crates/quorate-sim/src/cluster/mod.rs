@@ -16,6 +16,7 @@ mod client_faults;
 mod clients;
 mod clock;
 mod disk;
+mod disk_faults;
 mod event;
 mod faults;
 mod links;
@@ -40,7 +41,7 @@ use crate::Breach;
 
 pub use self::claim_kind::ClaimKind;
 pub use self::event::{AnyPacket, Chronicle, ClientName, Endpoint, Event, Observer};
-pub use self::faults::{Cut, Fault, Faults};
+pub use self::faults::{Cut, Damage, Fault, Faults};
 pub use self::property::PROPERTIES;
 pub use self::tally::Tally;
 

@@ -9,11 +9,13 @@ use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_session::session::Lease;
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
-use quorate_site::{Config, Effect, Input, Past};
+use quorate_site::{Config, Effect, Input, Past, Start};
 
 use super::clock::Clock;
 use super::disk::{Drive, Need, Record};
+use super::disk_faults::Harm;
 use super::event::{AnyPacket, Event};
+use super::faults::Faults;
 use super::run::{Due, Run};
 use super::{Forgets, Plan};
 use crate::chance::Chance;
@@ -39,6 +41,7 @@ pub(super) struct Node {
     /// The generations of the connections that the site was told are up, by endpoint.
     known: BTreeMap<usize, u64>,
     pub(super) drive: Drive,
+    pub(super) harm: Harm,
     /// The time at which the site asked to be woken, and the one for which an event is scheduled.
     asked: Option<Tick>,
     planned: Option<Tick>,
@@ -58,6 +61,7 @@ impl Node {
             outbox: VecDeque::new(),
             known: BTreeMap::new(),
             drive: Drive::default(),
+            harm: Harm::None,
             asked: None,
             planned: None,
         }
@@ -106,11 +110,16 @@ impl Run<'_> {
         config.settings = self.plan.settings;
         let now = node.clock.read(self.now);
         let past = node.read_disk(self.plan.forgets);
-        let (id, life) = (node.id, node.life);
-        let started = catch_unwind(AssertUnwindSafe(|| SiteWithClients::start(now, config, past)));
+        let (id, life, lies) = (node.id, node.life, node.drive.place);
+        self.starts += 1;
+        let (birth, nonce) = (u128::from(self.starts), self.starts);
+        let start = Start { cluster: String::new(), birth, nonce, place: lies, new_place: lies };
+        let started =
+            catch_unwind(AssertUnwindSafe(|| SiteWithClients::start(now, config, past, &start)));
         self.see(&Event::Starts(id, life, now));
         match started {
-            Ok((site, effects)) => {
+            Ok(Err(error)) => return self.see(&Event::CannotStart(id, &error)),
+            Ok(Ok((site, effects))) => {
                 self.nodes[place].site = Some(site);
                 self.take_effects(place, effects);
             }
@@ -164,7 +173,9 @@ impl Run<'_> {
     fn take_effects(&mut self, place: usize, effects: Vec<GatewayEffect>) {
         for effect in effects {
             let to = match &effect {
-                GatewayEffect::Site(Effect::Packet(to, _)) => Some(to.index()),
+                GatewayEffect::Site(Effect::Packet(to, _) | Effect::Refuse(to, _)) => {
+                    Some(to.index())
+                }
                 GatewayEffect::Client(id, _) => Some(self.endpoint_of(*id)),
                 GatewayEffect::Site(_) => None,
             };
@@ -229,11 +240,27 @@ impl Run<'_> {
             GatewayEffect::Site(effect) => effect,
         };
         match effect {
-            Effect::Packet(to, packet) => {
-                self.send(place, to.index(), AnyPacket::Site(packet), generation);
+            Effect::Packet(_, packet) => {
+                if let Some(to) = self.wire.other_end(place, generation) {
+                    self.send(place, to, AnyPacket::Site(packet), generation);
+                }
             }
-            Effect::Persist(disk) => self.write_disk(place, Record::Site(disk), Need::Barrier),
-            Effect::Save(disk) => self.write_disk(place, Record::Site(disk), Need::Early),
+            Effect::Refuse(about, why) => {
+                let id = self.nodes[place].id;
+                self.see(&Event::Refuses(id, about, why));
+                self.tally.refused += 1;
+                self.refuse_connection(place, generation);
+            }
+            Effect::Persist(disk) => {
+                self.write_disk(place, Record::Site(Box::new(disk)), Need::Barrier);
+            }
+            Effect::Save(disk) => {
+                self.write_disk(place, Record::Site(Box::new(disk)), Need::Early);
+            }
+            Effect::Joined => {
+                let id = self.nodes[place].id;
+                self.see(&Event::Joins(id));
+            }
             Effect::Keep(name, durable) => {
                 self.write_disk(place, Record::Token(name, durable), Need::Barrier);
             }
@@ -248,7 +275,7 @@ impl Run<'_> {
                 self.monitor.on_note(id, about, what);
             }
             Effect::Drained => self.on_drained(place),
-            Effect::Wake(_) | Effect::Audit(_) => {}
+            Effect::Wake(_) | Effect::Audit(_) | Effect::RefusedBy(..) => {}
             _ => unreachable!("the rest is for callers, and these are all clients"),
         }
     }
@@ -276,12 +303,16 @@ impl Run<'_> {
         let (record, need) = node.drive.done();
         let (id, busy) = (node.id, node.drive.is_busy());
         self.see(&Event::Written(id));
+        if self.plan.faults == Faults::Disks && self.chance.percent(5) {
+            let drive = &mut self.nodes[place].drive;
+            drive.copies.push(drive.synced.clone());
+        }
         if busy {
             self.plan_write(place);
         }
         match (need, record) {
             (Need::Early, Record::Site(disk)) => {
-                self.feed(place, GatewayInput::Site(Input::Saved(disk)), 0);
+                self.feed(place, GatewayInput::Site(Input::Saved(*disk)), 0);
             }
             _ => self.drain(place),
         }

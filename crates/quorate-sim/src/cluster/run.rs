@@ -12,6 +12,7 @@ use quorate_site::client_gateway::SiteWithClients;
 use super::callers::{Call, Queue};
 use super::claim_kind::ClaimParameters;
 use super::clients::{self, Client, ClientSlot, Placement};
+use super::disk_faults::Harm;
 use super::event::{Event, Observer};
 use super::faults::{self, Fault, Faults, Scope};
 use super::node::Node;
@@ -68,6 +69,8 @@ pub(super) enum Due {
     QuickPackets,
     Resume(usize),
     Restart(usize),
+    /// A copy of a site stops.
+    StopCopy(usize, u64),
     QuickDisk(usize),
     /// A client resumes, or has stopped; another process replaces it.
     ResumeClient(usize),
@@ -133,6 +136,10 @@ pub(super) struct Run<'a> {
     /// How many faults make packets slow.
     pub(super) slow_packets: u32,
     pub(super) healed_at: Option<u64>,
+    /// How many sites were started.
+    pub(super) starts: u64,
+    /// How many places of folders there have been.
+    pub(super) places: u64,
     /// How many checks in a row have found no claim.
     quiet: u32,
     over: bool,
@@ -151,7 +158,11 @@ impl<'a> Run<'a> {
         let scope = Scope { sites: n, clients, lease, lasts };
         let mut faults = faults::draw(plan.faults, scope, &mut chance);
         faults.extend(plan.listed.iter().cloned());
-        let nodes = SiteId::all(n).map(|site| Node::new(plan, site, &mut chance)).collect();
+        let mut nodes: Vec<Node> =
+            SiteId::all(n).map(|site| Node::new(plan, site, &mut chance)).collect();
+        if plan.faults == Faults::Disks {
+            nodes.push(Node::for_copies(plan, &mut chance));
+        }
         let names = if let Load::Drawn { names, .. } = plan.load { names.max(1) } else { 1 };
         let name = |place| format!("lock-{}", place + 1).parse::<Name>();
         Self {
@@ -163,11 +174,11 @@ impl<'a> Run<'a> {
             lease,
             agenda: BinaryHeap::new(),
             planned: 0,
-            nodes,
             clients: Vec::new(),
             slots,
             slot_of,
-            wire: Wire::new(n),
+            wire: Wire::new(nodes.len()),
+            nodes,
             names: (0..names).map(|place| name(place).expect("it is short")).collect(),
             calls: Vec::new(),
             queues: vec![Queue::default(); names],
@@ -178,6 +189,8 @@ impl<'a> Run<'a> {
             partitions: Vec::new(),
             slow_packets: 0,
             healed_at: None,
+            starts: 0,
+            places: 0,
             quiet: 0,
             over: false,
         }
@@ -185,7 +198,7 @@ impl<'a> Run<'a> {
 
     /// Starts all sites, connects them, and schedules the events that are known at the start.
     pub(super) fn begin(&mut self) {
-        let n = self.nodes.len();
+        let n = self.plan.quorums.n();
         for site in 0..n {
             self.start(site);
             for peer in site + 1..n {
@@ -260,6 +273,7 @@ impl<'a> Run<'a> {
             Due::QuickPackets => self.slow_packets = self.slow_packets.saturating_sub(1),
             Due::Resume(site) => self.resume(site),
             Due::Restart(site) => self.restart(site),
+            Due::StopCopy(place, life) => self.stop_copy(place, life),
             Due::QuickDisk(site) => self.nodes[site].slow_disk = false,
             Due::ResumeClient(process) => self.resume_client(process),
             Due::EndClient(process) => self.end_client(process),
@@ -278,7 +292,8 @@ impl<'a> Run<'a> {
             self.unblock(place);
         }
         self.slow_packets = 0;
-        for site in 0..self.nodes.len() {
+        self.stop_copied();
+        for site in 0..self.plan.quorums.n() {
             self.nodes[site].slow_disk = false;
             self.resume(site);
             self.restart(site);
@@ -303,6 +318,8 @@ impl<'a> Run<'a> {
         if self.quiet == 3 {
             self.tally.settled_ns_max = since - self.lease;
             self.over = true;
+        } else if since > BOUND * self.lease && self.can_get_stuck() {
+            self.over = true;
         } else if since > BOUND * self.lease {
             self.monitor.on_stuck(BOUND, &left);
         } else {
@@ -312,12 +329,14 @@ impl<'a> Run<'a> {
 
     fn left(&self) -> Left {
         let mut left = Left::default();
-        for call in &self.calls {
+        // A site that is out keeps its callers waiting.
+        let counts = |call: &&Call| self.nodes[self.clients[call.process].site].harm == Harm::None;
+        for call in self.calls.iter().filter(counts) {
             left.waiting += usize::from(call.is_waiting());
             left.inside += usize::from(call.is_inside());
             left.leaving += usize::from(call.leaving);
         }
-        for node in &self.nodes {
+        for node in self.nodes.iter().filter(|node| node.harm == Harm::None) {
             let Some(site) = node.site.as_ref().map(SiteWithClients::site) else { continue };
             let views = site.names().filter_map(|name| site.show(name));
             left.known.extend(views.map(|view| (node.id, in_words(&view))));

@@ -43,6 +43,8 @@ impl Run<'_> {
                 let drain = Input::Drain(Duration::from_nanos(within));
                 self.step(site.index(), GatewayInput::Site(drain), 0);
             }
+            Fault::Disk { site, damage, lasts } => self.damage(site.index(), damage, lasts),
+            Fault::Copy { site, older, lasts } => self.copy(site.index(), older, lasts),
             Fault::ClientReset(client) => self.reset_client(client),
             Fault::ClientCut { client, cut, lasts } => self.cut_client(client, cut, lasts),
             Fault::ClientPause(client, lasts) => self.pause_client(client, lasts),
@@ -62,6 +64,8 @@ impl Run<'_> {
                 let holder = self.monitor.holder(self.now, 0);
                 holder.is_some_and(|holder| self.nodes[holder.site.index()].site.is_some())
             }
+            Fault::Disk { site, damage, .. } => self.can_damage(site.index(), *damage),
+            Fault::Copy { site, older, .. } => self.can_copy(site.index(), *older),
             Fault::Reset(..)
             | Fault::Partition { .. }
             | Fault::SlowPackets(_)
@@ -80,8 +84,12 @@ impl Run<'_> {
     /// Separates some sites from the others. Packets stall, as the sender's system repeats them;
     /// after a while it gives up, and no new connection comes up before the partition is over.
     fn part(&mut self, from: &[SiteId], both_ways: bool, lasts: u64) {
+        let mut from = from.to_vec();
+        if self.nodes.len() > self.plan.quorums.n() && self.chance.percent(50) {
+            from.push(SiteId::new(self.nodes.len() - 1)); // a copy of a site
+        }
         let mut ways = Vec::new();
-        for &site in from {
+        for &site in &from {
             let others = SiteId::all(self.nodes.len()).filter(|other| !from.contains(other));
             for other in others {
                 ways.push((site.index(), other.index()));
@@ -157,7 +165,13 @@ impl Run<'_> {
 
     /// A site crashes, and its embedded client. Its operating system closes its connections; if its
     /// machine is gone too, its peers get no packets any more.
-    fn crash(&mut self, place: usize, reboot: bool, lasts: u64) {
+    pub(super) fn crash(&mut self, place: usize, reboot: bool, lasts: u64) {
+        self.stop(place, reboot);
+        self.plan_in(lasts, Due::Restart(place));
+    }
+
+    /// A site ends, and does not start again by itself.
+    pub(super) fn stop(&mut self, place: usize, reboot: bool) {
         let finished = self.chance.percent(50);
         let node = &mut self.nodes[place];
         node.forget();
@@ -180,7 +194,6 @@ impl Run<'_> {
             let generation = self.wire.up(place, peer);
             self.wire.go_down(place, peer, generation);
         }
-        self.plan_in(lasts, Due::Restart(place));
     }
 
     /// A site that was told to stop has nothing left to do.
@@ -190,7 +203,7 @@ impl Run<'_> {
     }
 
     pub(super) fn restart(&mut self, place: usize) {
-        if self.nodes[place].site.is_none() {
+        if self.nodes[place].site.is_none() && !self.is_stopped(place) {
             self.start(place);
         }
     }

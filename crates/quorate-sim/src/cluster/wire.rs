@@ -18,6 +18,8 @@ pub(super) struct Wire {
     /// By pair, of which the smaller endpoint is end 0: those between sites first, then those of
     /// each client process.
     links: Vec<Link>,
+    /// The two ends of each generation, from 1.
+    pairs: Vec<(usize, usize)>,
     serial: u64,
 }
 
@@ -65,7 +67,8 @@ pub(super) struct Arrival {
 
 impl Wire {
     pub(super) fn new(n: usize) -> Self {
-        Self { n, links: (0..n * n).map(|_| Link::default()).collect(), serial: 0 }
+        let links = (0..n * n).map(|_| Link::default()).collect();
+        Self { n, links, pairs: Vec::new(), serial: 0 }
     }
 
     /// Adds a client process.
@@ -78,6 +81,21 @@ impl Wire {
         let (site, other) = (a.min(b), a.max(b));
         let place = if other < self.n { site * self.n + other } else { other * self.n + site };
         &mut self.links[place]
+    }
+
+    /// Numbers a new connection of a pair.
+    pub(super) fn connect(&mut self, a: usize, b: usize) -> u64 {
+        self.pairs.push((a, b));
+        let generation = self.pairs.len() as u64;
+        self.link(a, b).latest = generation;
+        generation
+    }
+
+    /// The endpoint that a connection of `at` leads to; `None` if there is no such connection.
+    pub(super) fn other_end(&self, at: usize, generation: u64) -> Option<usize> {
+        let index = usize::try_from(generation).ok()?.checked_sub(1)?;
+        let (a, b) = *self.pairs.get(index)?;
+        Some(if a == at { b } else { a })
     }
 
     fn end(&mut self, at: usize, peer: usize) -> &mut End {

@@ -7,7 +7,7 @@
 
 use quorate_quorum::{Kind, build};
 use quorate_session::session::Rule;
-use quorate_sim::cluster::{ClaimKind, Forgets, Load, Outcome, Plan, run};
+use quorate_sim::cluster::{ClaimKind, Faults, Forgets, Load, Outcome, Plan, run};
 use quorate_sim::{Setting, Unwatched, site_settings};
 
 /// What is taken away.
@@ -35,6 +35,10 @@ enum Taken {
     DelegationRule(Rule),
     /// A rule of clients and their sessions.
     ClientRule(Rule),
+    /// A rule of identities, with disks that are wiped, older, swapped and copied.
+    IdentityRule(Rule),
+    /// The same, with group locks by token.
+    TokenIdentityRule(Rule),
     /// The assumption that clocks differ by less than 1 %: they differ by up to 10 %.
     Clocks,
     /// The same, with broken exclusion tolerated.
@@ -48,6 +52,9 @@ enum Taken {
 ///   and `overtaken-untold`; of group locks, `old-right` and `finished-unknown`; of role locks,
 ///   `stage-kept`, `no-refusal` and those that need reordered messages. Runs of the protocol alone,
 ///   searches or scenarios show them.
+/// - of identities, `CeilingsAreRegistered`, because a peer hears of a write before anything else
+///   that the site sends after it, and `QuarantineFromBeginning`, because a moved folder is refused
+///   while its original has a lease.
 /// - `ReopenAfterDeadline`: a caller learns of its loss before the client reopens.
 /// - `DeadlinesFirst`: the site keeps this rule too.
 /// - `ResumeAtItsSite`: a client resumes a session only at its site, and refuses the welcome of
@@ -59,7 +66,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::Disk(Forgets::LeaseMax), 397, "exclusion"),
     // It reuses a ticket.
     (Taken::Disk(Forgets::Clock), 20_589, "contract"),
-    // It reuses an incarnation: the others refuse it forever.
+    // It is taken for another site: the others refuse it forever.
     (Taken::Disk(Forgets::All), 2, "progress"),
     (Taken::Rule(Rule::CountFromSending), 25, "exclusion"),
     (Taken::Rule(Rule::IncarnationWaits), 60, "exclusion"),
@@ -94,7 +101,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::GroupRepair("E1"), 0, "progress"),
     (Taken::GroupRepair("E3"), 1, "contract"),
     (Taken::GroupRepair("E4"), 0, "contract"),
-    (Taken::GroupRepair("E6"), 0, "exclusion"),
+    (Taken::GroupRepair("E6"), 4, "exclusion"),
     (Taken::GroupRepair("E10"), 0, "progress"),
     (Taken::GroupRepair("both-halves"), 2, "contract"),
     (Taken::GroupRepair("floor-kept"), 89, "fences grow"),
@@ -124,7 +131,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     // A deadline counts from its arrival.
     (Taken::TokenRule(Rule::DelegationCountsFromRenewal), 26, "exclusion"),
     // A follower, or a site that received the token, does not know when to stop.
-    (Taken::TokenRule(Rule::DelegationExpires), 3, "exclusion"),
+    (Taken::TokenRule(Rule::DelegationExpires), 6, "exclusion"),
     // A follower gets an end after that of its session at its captain, and stops before.
     (Taken::TokenRule(Rule::DelegationEndsWithSession), 15, "exclusion"),
     // A follower stays as long as its own site is connected to the manager.
@@ -146,6 +153,18 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::ClientRule(Rule::LeaveIsKept), 161, "progress"),
     // A caller waits for as long as its site does not answer.
     (Taken::ClientRule(Rule::ClientKeepsDeadlines), 0, "deadlines"),
+    // A site with an empty disk is taken for a new one.
+    (Taken::IdentityRule(Rule::BirthIsChecked), 329, "exclusion"),
+    // Two processes of one site vote.
+    (Taken::IdentityRule(Rule::LifeIsUnique), 125, "exclusion"),
+    (Taken::IdentityRule(Rule::LineageIsChecked), 1_509, "fences grow"),
+    // A site that was set back uses its fences again.
+    (Taken::IdentityRule(Rule::WritesAreChecked), 459, "fences grow"),
+    // Or its promises about a token.
+    (Taken::TokenIdentityRule(Rule::WritesAreChecked), 85, "contract"),
+    // A copy takes part that only some of the others know.
+    (Taken::IdentityRule(Rule::MovedNeedsAll), 610, "exclusion"),
+    (Taken::IdentityRule(Rule::LifeBegins), 226, "exclusion"),
     // Two grants are valid at the same time.
     (Taken::Clocks, 18, "exclusion"),
     // And then the storage refuses the earlier holder, though its grant seems valid.
@@ -184,6 +203,10 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
         }
         Taken::TokenRule(rule) => (plan.claims, plan.undone) = (ClaimKind::Token, Some(rule)),
         Taken::DelegationRule(rule) => (plan.claims, plan.undone) = (ClaimKind::Group, Some(rule)),
+        Taken::IdentityRule(rule) => (plan.faults, plan.undone) = (Faults::Disks, Some(rule)),
+        Taken::TokenIdentityRule(rule) => {
+            (plan.claims, plan.faults, plan.undone) = (ClaimKind::Token, Faults::Disks, Some(rule));
+        }
         Taken::Clocks => plan.skew = 50_000,
         Taken::ClocksOverlooked => (plan.skew, plan.tolerates) = (50_000, Some("exclusion")),
     }

@@ -9,6 +9,7 @@ use super::replies::{Replies, Reply};
 use crate::Config;
 use crate::disk::Past;
 use crate::effect::{Effect, Input};
+use crate::identity::{Start, StartError};
 use crate::site::Site;
 
 /// Everything that can happen to a site and its clients.
@@ -44,15 +45,24 @@ pub struct SiteWithClients {
 
 impl SiteWithClients {
     /// Starts a site with the contents of its disk. Carry the effects out before anything else.
-    pub fn start(now: Tick, config: Config, past: impl Into<Past>) -> (Self, Vec<GatewayEffect>) {
+    ///
+    /// # Errors
+    ///
+    /// As [`Site::start`].
+    pub fn start(
+        now: Tick,
+        config: Config,
+        past: impl Into<Past>,
+        start: &Start,
+    ) -> Result<(Self, Vec<GatewayEffect>), StartError> {
         let terms = config.terms;
-        let (site, effects) = Site::start(now, config, past);
+        let (site, effects) = Site::start(now, config, past, start)?;
         let clients = Clients::new(terms, site.sessions().incarnation());
         let mut all = Self { site, clients, stops_by: None, out: Vec::new(), wake: None };
         all.route(effects);
         all.schedule_wake();
         let out = std::mem::take(&mut all.out);
-        (all, out)
+        Ok((all, out))
     }
 
     /// Handles what is due by `now`, then the input.

@@ -15,6 +15,8 @@ pub(super) struct Call {
     pub(super) since: Tick,
     /// The Lamport time when it began to wait, here or at a site that has stopped.
     pub(super) waits_since: u64,
+    /// Whether it waited at a site that has stopped.
+    pub(super) moved: bool,
     pub(super) place: Place,
     /// What it was granted besides its fence, if it is inside.
     pub(super) granted: Option<Granted>,

@@ -6,6 +6,8 @@ mod deadlines;
 mod delegations;
 mod disk;
 mod drain;
+mod held;
+mod identity;
 mod messages;
 mod questions;
 mod quorum;
@@ -26,6 +28,7 @@ pub use self::validity::GrantState;
 use self::site_core::{OwnMessage, SiteCore};
 use crate::disk::Past;
 use crate::effect::{Effect, Input};
+use crate::identity::{Start, StartError};
 use crate::lock::{CallerRequest, LockInstance, StepContext};
 use crate::site_message::SiteMessage;
 use crate::{Config, TOKENS_MAX};
@@ -36,11 +39,12 @@ use crate::{Config, TOKENS_MAX};
 /// use quorate_protocol::Tick;
 /// use quorate_quorum::{build, Kind, SiteId};
 /// use quorate_session::{CallId, Claimant, ClaimRequest, LockSpec};
-/// use quorate_site::{Config, Disk, Effect, Input, Site};
+/// use quorate_site::{Config, Disk, Effect, Input, Site, Start};
 ///
 /// // A cluster of one site: its own permission is a quorum.
 /// let config = Config::new(SiteId::new(0), build(Kind::Majority, 1)?);
-/// let (mut site, first) = Site::start(Tick::ZERO, config, Disk::default());
+/// let random = Start { birth: 7, nonce: 9, ..Start::default() };
+/// let (mut site, first) = Site::start(Tick::ZERO, config, Disk::default(), &random)?;
 /// assert!(matches!(first[0], Effect::Persist(_)), "its incarnation goes to disk first");
 ///
 /// let name = "deploy".parse()?;
@@ -62,11 +66,22 @@ pub struct Site {
 
 impl Site {
     /// Starts a site with the contents of its disk. Carry the effects out before anything else.
-    pub fn start(now: Tick, config: Config, past: impl Into<Past>) -> (Self, Vec<Effect>) {
-        let mut core = SiteCore::start(now, config, past.into());
+    ///
+    /// # Errors
+    ///
+    /// The disk belongs to another site, or the site has started too often without joining its
+    /// cluster.
+    pub fn start(
+        now: Tick,
+        config: Config,
+        past: impl Into<Past>,
+        start: &Start,
+    ) -> Result<(Self, Vec<Effect>), StartError> {
+        let mut core = SiteCore::start(now, config, past.into(), start)?;
+        core.end_quarantine(); // of a site that is alone and new
         core.schedule_wake();
-        let out = std::mem::take(&mut core.out);
-        (Self { table: BTreeMap::new(), core }, out)
+        let out = core.take_effects();
+        Ok((Self { table: BTreeMap::new(), core }, out))
     }
 
     /// Handles what is due by `now`, then the input.
@@ -77,6 +92,8 @@ impl Site {
         self.core.now = now;
         self.on_deadlines();
         self.on_input(input);
+        self.core.use_registered();
+        self.claim_when_joined();
         self.settle();
         self.deny_no_wait();
         self.on_deadlines(); // what the input made due
@@ -87,7 +104,7 @@ impl Site {
         self.core.review_quorum();
         self.core.save_ahead();
         self.core.schedule_wake();
-        std::mem::take(&mut self.core.out)
+        self.core.take_effects()
     }
 
     /// When [`Site::step`] must be called at the latest.
@@ -170,7 +187,8 @@ impl Site {
         match call.broken_for() {
             Some(reason) => self.core.out.push(Effect::Lost(id, Loss::Broken(reason))),
             None => {
-                let denial = self.core.timeout_denial(id, &*self.table[&call.name]);
+                let lock = self.table.get(&call.name).map(|lock| &**lock);
+                let denial = self.core.timeout_denial(id, lock);
                 self.core.out.push(Effect::Denied(id, denial));
             }
         }
@@ -179,7 +197,7 @@ impl Site {
 
     /// Denies the calls with `no_wait` that would have to wait.
     fn deny_no_wait(&mut self) {
-        let calls = self.core.no_wait.iter().copied();
+        let calls = self.core.no_wait.difference(&self.core.unjoined).copied();
         let held_up = |id: &CallId| self.table[&self.core.calls[id].name].is_held_up(*id);
         let held_up: Vec<CallId> = calls.filter(held_up).collect();
         for id in held_up {
@@ -192,19 +210,15 @@ impl Site {
     fn on_input(&mut self, input: Input) {
         match input {
             Input::Time => {}
-            Input::Up(peer) => self.core.drive_sessions(session::Input::Up(peer)),
-            Input::Down(peer) => self.core.drive_sessions(session::Input::Down(peer)),
-            Input::Packet(peer, packet) => {
-                self.core.note_renewal(peer, &packet);
-                self.core.drive_sessions(session::Input::Packet(peer, packet));
-                self.core.refresh_session(peer);
-            }
+            Input::Up(peer) => self.core.on_up(peer),
+            Input::Down(peer) => self.core.on_down(peer),
+            Input::Packet(peer, packet) => self.core.on_packet(peer, packet),
             Input::Claim(id, claim) => self.claim(id, claim),
             Input::Leave(id) => self.leave(id),
             Input::Drain(time) => self.drain(time),
             Input::Break(order) => self.core.ask_to_break(&order),
             Input::Ask(id, question) => self.core.ask(id, &question),
-            Input::Saved(disk) => self.core.on_saved(disk),
+            Input::Saved(disk) => self.core.on_saved(&disk),
         }
     }
 
@@ -245,23 +259,39 @@ impl Site {
         if self.core.is_draining() {
             return self.core.refer_elsewhere(id, claim.since);
         }
-        let kind = claim.spec.kind();
-        if !self.core.has_room(&claim.name, &kind) {
-            return self.core.out.push(Effect::Denied(id, Denial::TooMany(TOKENS_MAX)));
-        }
-        if let Some(lock) = self.table.get(&claim.name).filter(|lock| lock.kind() != kind) {
-            let (owner, by) = (self.core.owner(&**lock), self.core.me());
-            let denial = Denial::OtherKind { kind: lock.kind(), by, owner };
-            return self.core.out.push(Effect::Denied(id, denial));
-        }
-        let ClaimRequest { name, spec, no_wait, since, .. } = claim.clone();
         self.core.add_call(id, claim);
-        let request = CallerRequest { call: id, spec: &spec, no_wait, earlier: since };
-        self.with_lock(&name, &kind, |lock, context| lock.claim(context, request));
+        if self.has_joined() {
+            self.place_claim(id);
+        } else {
+            self.core.unjoined.insert(id);
+        }
+    }
+
+    /// Makes the claim of a call at its lock.
+    pub(super) fn place_claim(&mut self, id: CallId) {
+        let call = &self.core.calls[&id];
+        let (name, spec, kind) = (call.name.clone(), call.spec.clone(), call.spec.kind());
+        let earlier = call.moved.then_some(call.waits_since);
+        let no_wait = self.core.no_wait.contains(&id);
+        let other = self.table.get(&name).filter(|lock| lock.kind() != kind);
+        let denial = if !self.core.has_room(&name, &kind) {
+            Denial::TooMany(TOKENS_MAX)
+        } else if let Some(lock) = other {
+            let (owner, by) = (self.core.owner(&**lock), self.core.me());
+            Denial::OtherKind { kind: lock.kind(), by, owner }
+        } else {
+            let request = CallerRequest { call: id, spec: &spec, no_wait, earlier };
+            return self.with_lock(&name, &kind, |lock, context| lock.claim(context, request));
+        };
+        self.core.remove_call(id);
+        self.core.out.push(Effect::Denied(id, denial));
     }
 
     fn leave(&mut self, id: CallId) {
         let Some(call) = self.core.remove_call(id) else { return };
+        if self.core.unjoined.remove(&id) {
+            return;
+        }
         let kind = self.table[&call.name].kind();
         self.with_lock(&call.name, &kind, |lock, context| lock.leave(context, id));
     }

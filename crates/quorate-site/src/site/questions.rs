@@ -86,6 +86,7 @@ impl Site {
             calls: self.core.calls.len(),
             quorum: self.core.config.quorums.min_size(),
             peers: peers.map(peer).collect(),
+            joined: self.has_joined(),
         }
     }
 

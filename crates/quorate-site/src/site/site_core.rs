@@ -10,11 +10,14 @@ use quorate_session::{CallId, ClaimRequest, Claimant, Denial, Granted, Kind, Los
 
 use super::call::{Call, Place};
 use super::delegations::Delegations;
+use super::disk::DiskState;
 use super::drain::Drain;
+use super::held::Held;
 use super::quorum::QuorumReport;
-use crate::disk::{Disk, Past};
+use crate::disk::{Kept, Past};
 use crate::effect::{Effect, Grant};
-use crate::kinds::{LockFactory, LockRecord};
+use crate::identity::{Identity, IdentityEffect, SitePacket, Start, StartError};
+use crate::kinds::LockFactory;
 use crate::lock::{LockEffect, LockInstance, StepContext};
 use crate::site_message::{Addressed, SiteMessage};
 use crate::{Config, TOKENS_MAX};
@@ -25,6 +28,7 @@ pub(super) struct SiteCore {
     pub(super) config: Config,
     /// The time of the latest step.
     pub(super) now: Tick,
+    pub(super) identity: Identity,
     pub(super) sessions: Sessions<SiteMessage>,
     pub(super) shared: Shared,
     pub(super) factory: LockFactory,
@@ -36,6 +40,8 @@ pub(super) struct SiteCore {
     timers: BTreeSet<(Tick, Name)>,
     /// The waiting calls with `no_wait`.
     pub(super) no_wait: BTreeSet<CallId>,
+    /// The calls that wait until the site has joined its cluster.
+    pub(super) unjoined: BTreeSet<CallId>,
     /// The degraded grants, and the deadline of each that was announced last.
     pub(super) degraded: BTreeMap<CallId, Tick>,
     /// The common deadline that was announced last.
@@ -52,13 +58,11 @@ pub(super) struct SiteCore {
     pub(super) drain: Option<Drain>,
     /// The calls that were granted by a delegation that had expired by then.
     pub(super) expired_grants: Vec<CallId>,
-    /// What is on disk, or will be before any later effect.
-    pub(super) safe: Disk,
-    /// The latest record the driver was asked to write.
-    pub(super) asked: Disk,
+    pub(super) disk: DiskState,
     /// The records of locks, as they are on disk.
-    pub(super) tokens: BTreeMap<Name, LockRecord>,
+    pub(super) tokens: BTreeMap<Name, Kept>,
     pub(super) out: Vec<Effect>,
+    pub(super) held: Held,
     /// Messages of the site to itself.
     pub(super) to_self: VecDeque<OwnMessage>,
     /// Effects of the sessions that are not the driver's.
@@ -78,10 +82,17 @@ pub(super) struct OwnMessage {
 
 impl SiteCore {
     /// Starts or restarts: the ceilings read from disk are raised and synced before the first byte
-    /// is sent, the Lamport clock and the fences continue above them, and the quarantine runs from
-    /// now.
-    pub(super) fn start(now: Tick, config: Config, past: Past) -> Self {
-        let Past { disk, tokens } = past;
+    /// is sent, and the Lamport clock and the fences continue above them. The site takes part when
+    /// its life begins.
+    pub(super) fn start(
+        now: Tick,
+        config: Config,
+        past: Past,
+        start: &Start,
+    ) -> Result<Self, StartError> {
+        let writes = past.writes();
+        let Past { mut disk, tokens } = past;
+        disk.identity.writes = writes;
         let (me, n) = (config.site, config.quorums.n());
         let peers = || SiteId::all(n).filter(|&peer| peer != me);
         let (sessions, _) = Sessions::start(
@@ -101,12 +112,16 @@ impl SiteCore {
             shared.sessions.set_inbound(peer, None);
         }
         shared.delegated = Some(BTreeSet::new());
-        shared.quarantined = sessions.quarantined_until() > now;
+        shared.quarantined = true; // until the life begins, and a lease longer
+        let identity = std::mem::take(&mut disk.identity);
+        let identity =
+            Identity::start(me, n, config.terms, sessions.incarnation(), identity, start)?;
         let factory = LockFactory::new(&config);
         let quorum = QuorumReport::new(now, &config);
         let mut core = Self {
             config,
             now,
+            identity,
             sessions,
             shared,
             factory,
@@ -114,6 +129,7 @@ impl SiteCore {
             due: BTreeSet::new(),
             timers: BTreeSet::new(),
             no_wait: BTreeSet::new(),
+            unjoined: BTreeSet::new(),
             degraded: BTreeMap::new(),
             common_deadline: Tick::ZERO,
             leases_renewed: false,
@@ -123,18 +139,22 @@ impl SiteCore {
             delegations: Delegations::default(),
             drain: None,
             expired_grants: Vec::new(),
-            safe: disk,
-            asked: disk,
+            disk: DiskState::new(&disk),
             tokens,
             out: Vec::new(),
+            held: Held::default(),
             to_self: VecDeque::new(),
             pending: VecDeque::new(),
             sent: 0,
             effects: Vec::new(),
             wake: None,
         };
-        core.persist_start();
-        core
+        let mut begins = Vec::new();
+        core.identity.on_start(&mut begins);
+        core.persist_start(); // if the life begins at once, this includes it
+        begins.retain(|effect| *effect != IdentityEffect::Persist);
+        core.apply_identity(begins);
+        Ok(core)
     }
 
     pub(super) fn me(&self) -> SiteId {
@@ -173,7 +193,9 @@ impl SiteCore {
     fn absorb(&mut self, effects: Vec<session::Effect<SiteMessage>>) {
         for effect in effects {
             match effect {
-                session::Effect::Packet(to, packet) => self.out.push(Effect::Packet(to, packet)),
+                session::Effect::Packet(to, packet) => {
+                    self.out.push(Effect::Packet(to, SitePacket::Session(packet)));
+                }
                 session::Effect::Persist(durable) => self.persist_sessions(durable),
                 session::Effect::Note(about, what) => self.note(about, what),
                 session::Effect::Wake(_) => {}
@@ -251,7 +273,9 @@ impl SiteCore {
 
     /// Ends the quarantine if its time is over; true if it did.
     pub(super) fn end_quarantine(&mut self) -> bool {
-        let over = self.shared.quarantined && self.sessions.quarantined_until() <= self.now;
+        let over = self.shared.quarantined
+            && self.identity.has_begun()
+            && self.sessions.quarantined_until() <= self.now;
         self.shared.quarantined &= !over;
         over
     }
@@ -264,8 +288,16 @@ impl SiteCore {
         }
         let place = Place::Waiting(deadline);
         let waits_since = since.unwrap_or(self.shared.clock.time() + 1);
-        let call =
-            Call { name, spec, claimant, since: self.now, waits_since, place, granted: None };
+        let call = Call {
+            name,
+            spec,
+            claimant,
+            since: self.now,
+            waits_since,
+            moved: since.is_some(),
+            place,
+            granted: None,
+        };
         self.due.extend(call.due().map(|when| (when, id)));
         self.calls.insert(id, Box::new(call));
     }
@@ -304,7 +336,11 @@ impl SiteCore {
     }
 
     /// Why a call was not served by its deadline.
-    pub(super) fn timeout_denial(&self, id: CallId, lock: &dyn LockInstance) -> Denial {
+    pub(super) fn timeout_denial(&self, id: CallId, lock: Option<&dyn LockInstance>) -> Denial {
+        let Some(lock) = lock.filter(|_| self.identity.has_begun()) else {
+            let (registered, needed) = self.identity.progress();
+            return Denial::NotJoined { registered, sites: self.config.quorums.n(), needed };
+        };
         let quorums = lock.quorums(&self.shared, id);
         if self.shared.can_ask(quorums, self.calls[&id].name.hash64()) {
             return Denial::TimedOut;
@@ -345,7 +381,10 @@ impl SiteCore {
             self.apply_effect(name, lock, effect);
         }
         self.effects = effects;
-        assert!(self.shared.ceil() <= self.safe.ceil, "I4: the ceiling on disk is the highest");
+        assert!(
+            self.shared.ceil() <= self.disk.safe.ceil,
+            "I4: the ceiling on disk is the highest"
+        );
     }
 
     fn apply_effect(&mut self, name: &Name, lock: &dyn LockInstance, effect: LockEffect) {
@@ -421,8 +460,8 @@ impl SiteCore {
         if !self.has_room(name, kind) {
             return None;
         }
-        let record = self.tokens.get(name).cloned().unwrap_or_default();
-        self.factory.make(kind, record)
+        let kept = self.tokens.get(name).cloned().unwrap_or_default();
+        self.factory.make(kind, kept.record)
     }
 
     /// Whether there is room for the record of such a lock, if it keeps one.
@@ -444,7 +483,8 @@ impl SiteCore {
         let due = self.due.first().map(|(when, _)| *when);
         let timer = self.timers.first().map(|(when, _)| *when);
         let quarantine = self.sessions.quarantined_until();
-        let cleared = self.shared.quarantined.then_some(quarantine);
+        let waits = self.shared.quarantined && self.identity.has_begun();
+        let cleared = waits.then_some(quarantine);
         let delegations = self.delegations.deadline();
         let drain = self.drain.as_ref().and_then(Drain::deadline);
         let others = [timer, cleared, delegations, drain, self.quorum.starts_until];

@@ -13,7 +13,7 @@ use quorate_session::{
     Answer, ClaimRequest, Claimant, Denial, LockSpec, Loss, Question, SiteAnswer,
 };
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
-use quorate_site::{Config, Disk};
+use quorate_site::{Config, Disk, Start};
 
 const LEASE: Duration = Duration::from_secs(3);
 
@@ -57,7 +57,8 @@ fn ask(number: u64, question: Question) -> ClientInput {
 impl Net {
     fn new() -> Self {
         let config = Config::new(SiteId::new(0), build(Kind::Majority, 1).unwrap());
-        let (site, _) = SiteWithClients::start(Tick(1), config, Disk::default());
+        let start = Start::default();
+        let (site, _) = SiteWithClients::start(Tick(1), config, Disk::default(), &start).unwrap();
         let clients = [0, 1].map(|_| ClientMachine::new(Tick(1), Terms::default()));
         let mut net = Self {
             site,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod clients;
+mod identity;
 mod no_quorum;
 mod site;
 mod validity;

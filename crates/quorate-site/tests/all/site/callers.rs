@@ -129,7 +129,8 @@ fn alone() -> quorate_site::Site {
     let quorums = quorate_quorum::build(quorate_quorum::Kind::Majority, 1).unwrap();
     let config = quorate_site::Config::new(SiteId::new(0), quorums);
     let disk = quorate_site::Disk::default();
-    quorate_site::Site::start(quorate_protocol::Tick::ZERO, config, disk).0
+    let start = quorate_site::Start::default();
+    quorate_site::Site::start(quorate_protocol::Tick::ZERO, config, disk, &start).unwrap().0
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quorate_session::session::Packet;
 use quorate_session::{CallId, Group, LockSpec, TokenSpec};
-use quorate_site::SiteMessage;
+use quorate_site::{SiteMessage, SitePacket};
 
 use crate::site::net::Net;
 
@@ -50,7 +50,8 @@ fn an_idle_holder_of_the_token_takes_none_and_its_renewals_do_not_count() {
     assert_eq!(sent(&net, 3), before);
 }
 
-fn is_renewal(packet: &Packet<SiteMessage>) -> bool {
+fn is_renewal(packet: &SitePacket) -> bool {
+    let SitePacket::Session(packet) = packet else { return false };
     let (Packet::Up(_, frame) | Packet::Down(_, frame)) = packet else { return false };
     let SiteMessage::Protocol(addressed) = &frame.payload else { return false };
     addressed.message.to_string().starts_with("register ")

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::{Kind, SiteId, build};
-use quorate_session::session::Packet;
 use quorate_session::{
     Answer, AskId, BreakRequest, CallId, ClaimRequest, Claimant, Denial, LockSpec, Loss, Name,
     Question,
 };
-use quorate_site::{Config, Effect, Grant, Input, Past, Site, SiteMessage};
+use quorate_site::{Config, Disk, Effect, Grant, Input, Past, Site, SitePacket, Start};
 
 /// The sites, the packets under way, and the effects for callers.
 pub(crate) struct Net {
@@ -18,7 +17,10 @@ pub(crate) struct Net {
     disks: Vec<Past>,
     configs: Vec<Config>,
     pub(crate) now: Tick,
-    under_way: VecDeque<(usize, usize, Packet<SiteMessage>)>,
+    under_way: VecDeque<(usize, usize, SitePacket)>,
+    /// The records that were written, and whose sites are not told yet.
+    saved: VecDeque<(usize, Disk)>,
+    starts: u64,
     /// The directions in which no packet arrives.
     cut: BTreeSet<(usize, usize)>,
     /// All effects for callers and operators, and their sites.
@@ -26,7 +28,7 @@ pub(crate) struct Net {
     pub(crate) writes: u32,
     pub(crate) packets: u32,
     /// All packets, if they are recorded.
-    pub(crate) record: Option<Vec<Packet<SiteMessage>>>,
+    pub(crate) record: Option<Vec<SitePacket>>,
     calls: u64,
 }
 
@@ -65,6 +67,8 @@ impl Net {
             configs,
             now: Tick(1),
             under_way: VecDeque::new(),
+            saved: VecDeque::new(),
+            starts: 0,
             cut: BTreeSet::new(),
             effects: Vec::new(),
             writes: 0,
@@ -84,7 +88,10 @@ impl Net {
     /// Starts a site from its disk and connects it.
     pub(crate) fn start(&mut self, site: usize) {
         let config = self.configs[site].clone();
-        let (value, effects) = Site::start(self.now, config, self.disks[site].clone());
+        self.starts += 1;
+        let start = Start { birth: self.starts.into(), nonce: self.starts, ..Start::default() };
+        let past = self.disks[site].clone();
+        let (value, effects) = Site::start(self.now, config, past, &start).expect("its own disk");
         self.sites[site] = Some(value);
         self.apply(site, effects);
         for peer in (0..self.sites.len()).filter(|&peer| peer != site) {
@@ -273,9 +280,17 @@ impl Net {
     }
 
     fn settle(&mut self) {
-        while let Some((from, to, packet)) = self.under_way.pop_front() {
-            if self.sites[to].is_some() && !self.cut.contains(&(from, to)) {
-                self.step(to, Input::Packet(SiteId::new(from), packet));
+        loop {
+            if let Some((from, to, packet)) = self.under_way.pop_front() {
+                if self.sites[to].is_some() && !self.cut.contains(&(from, to)) {
+                    self.step(to, Input::Packet(SiteId::new(from), packet));
+                }
+            } else if let Some((site, disk)) = self.saved.pop_front() {
+                if self.sites[site].is_some() {
+                    self.step(site, Input::Saved(disk));
+                }
+            } else {
+                return;
             }
         }
     }
@@ -290,9 +305,14 @@ impl Net {
                     }
                     self.under_way.push_back((site, to.index(), packet));
                 }
-                Effect::Persist(disk) | Effect::Save(disk) => {
+                Effect::Persist(disk) => {
                     self.writes += 1;
                     self.disks[site].disk = disk;
+                }
+                Effect::Save(disk) => {
+                    self.writes += 1;
+                    self.disks[site].disk = disk.clone();
+                    self.saved.push_back((site, disk));
                 }
                 Effect::Keep(name, record) => {
                     self.writes += 1;

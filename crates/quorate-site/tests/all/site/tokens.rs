@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quorate_quorum::SiteId;
 use quorate_session::{CallId, Denial, Group, LockSpec, TokenSpec};
-use quorate_site::{Effect, Past, token};
+use quorate_site::{Effect, Kept, Past};
 
 use crate::site::net::{Net, name};
 
@@ -214,7 +214,7 @@ fn a_name_is_one_kind_at_a_time_and_the_token_is_shown() {
 fn a_site_keeps_a_limited_number_of_records() {
     let mut past = Past::default();
     for number in 0..quorate_site::TOKENS_MAX {
-        past.tokens.insert(name(&format!("lock {number}")), token::Durable::default());
+        past.tokens.insert(name(&format!("lock {number}")), Kept::default());
     }
     let mut net = Net::with_past(1, past);
     let full = net.claim_as(0, "another", any(&["a"]), None);

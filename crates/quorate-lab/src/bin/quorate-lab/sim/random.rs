@@ -59,7 +59,8 @@ pub(crate) struct Random {
     pub(super) inside: Time,
     #[command(flatten)]
     pub(super) budget: FaultArgs,
-    /// Which faults happen, with --site: `none`, `network`, `crashes` or `all`
+    /// Which faults happen, with --site: `none`, `network`, `crashes`, `all`, or `disks`, which is
+    /// all and wiped, older, swapped and copied disks
     #[arg(long, default_value = "none")]
     pub(super) faults: String,
     /// Show all events of one run
