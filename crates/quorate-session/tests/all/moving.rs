@@ -81,7 +81,7 @@ impl Client {
         let (name, spec, claimant) =
             ("deploy".parse().unwrap(), LockSpec::Mutex, Claimant::default());
         let timeout = timeout_ms.map(Duration::from_millis);
-        let claim = ClaimRequest { name, spec, claimant, timeout, no_wait: false };
+        let claim = ClaimRequest { name, spec, claimant, timeout, no_wait: false, since: None };
         self.step(0, ClientInput::Request(ClientRequest::Claim(call, claim)))
     }
 

@@ -6,7 +6,7 @@ use quorate_protocol::Tick;
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_session::client::{ClientId, ClientMessage, QuorumStatus, SiteReply};
 use quorate_session::session::{
-    ClusterId, Hello, Incarnation, Opening, Packet, Renewal, Rule, Seq, Welcome,
+    ClusterId, Hello, Incarnation, Opening, Packet, Renewal, Seq, Welcome,
 };
 use quorate_session::{Denial, SessionNo};
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
@@ -32,25 +32,30 @@ fn said(effects: &[GatewayEffect]) -> Vec<QuorumStatus> {
     effects.iter().filter_map(status).collect()
 }
 
-fn registered() -> IdentityMessage {
-    IdentityMessage::Registered(0, true)
-}
-
-/// A peer that has taken part before.
-fn peer_of_another_folder() -> Presentation {
+/// A peer that takes part already connects, and registers the site.
+fn meet(site: &mut SiteWithClients, now: Tick, peer: SiteId) {
     let begun = Some(Life { incarnation: Incarnation(1), nonce: 1 });
-    let lineage = Lineage { begun, since: Vec::new() };
-    Presentation { birth: Birth(1), lineage, writes: 0, moved: false, known: Vec::new() }
+    let (birth, lineage) = (Birth(peer.index() as u128), Lineage { begun, since: Vec::new() });
+    let known = Vec::new();
+    let presented = Presentation { birth, lineage, writes: 0, moved: false, known };
+    site.step(now, GatewayInput::Site(Input::Up(peer)));
+    for message in [IdentityMessage::Present(presented), IdentityMessage::Registered(0, true)] {
+        let packet = Input::Packet(peer, SitePacket::Identity(message));
+        site.step(now, GatewayInput::Site(packet));
+    }
 }
 
 #[test]
 fn clients_learn_that_their_site_reaches_no_quorum_and_that_it_does_again() {
-    let mut config = Config::new(SiteId::new(0), build(Kind::Majority, 3).unwrap());
-    // It takes part though the others have not registered it.
-    config.terms = config.terms.without(Rule::LifeBegins);
+    let config = Config::new(SiteId::new(0), build(Kind::Majority, 3).unwrap());
     let lease = config.terms.lease;
     let started = SiteWithClients::start(Tick(MS), config, Disk::default(), &Start::default());
     let (mut site, _) = started.unwrap();
+    // All are up once, so that it joins its cluster. Then it is alone.
+    for peer in [1, 2] {
+        meet(&mut site, Tick(MS), SiteId::new(peer));
+        site.step(Tick(MS), GatewayInput::Site(Input::Down(SiteId::new(peer))));
+    }
     let [first, second] = [1, 2].map(ClientId);
     let open = |id| GatewayInput::Client(id, Packet::Hello(hello(1)));
     let time = || GatewayInput::Site(Input::Time);
@@ -68,11 +73,7 @@ fn clients_learn_that_their_site_reaches_no_quorum_and_that_it_does_again() {
     assert_eq!(said(&site.step(Tick(3_002 * MS), open(second))), [none]);
 
     let peer = SiteId::new(1);
-    let packet = |packet| GatewayInput::Site(Input::Packet(peer, packet));
-    site.step(Tick(3_100 * MS), GatewayInput::Site(Input::Up(peer)));
-    for message in [IdentityMessage::Present(peer_of_another_folder()), registered()] {
-        site.step(Tick(3_100 * MS), packet(SitePacket::Identity(message)));
-    }
+    meet(&mut site, Tick(3_100 * MS), peer);
     let welcome: Packet<SiteMessage> = Packet::Welcome(Welcome {
         incarnation: Incarnation(1),
         number: SessionNo(1),
@@ -80,7 +81,8 @@ fn clients_learn_that_their_site_reaches_no_quorum_and_that_it_does_again() {
         quarantine: Duration::ZERO,
         received: Seq(0),
     });
-    let effects = site.step(Tick(3_101 * MS), packet(SitePacket::Session(welcome)));
+    let welcome = Input::Packet(peer, SitePacket::Session(welcome));
+    let effects = site.step(Tick(3_101 * MS), GatewayInput::Site(welcome));
     let some = QuorumStatus { reached: true, answering: 2, ..none };
     assert_eq!(said(&effects), [some, some], "both clients");
     // The peer does not answer any more.
