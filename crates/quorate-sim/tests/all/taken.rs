@@ -74,6 +74,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::Repair("E2"), 96, "contract"),
     (Taken::Repair("E3"), 0, "contract"),
     (Taken::Repair("E4"), 16, "progress"),
+    (Taken::Repair("E5"), 12_983, "progress"),
     (Taken::Repair("E6"), 0, "progress"),
     (Taken::Repair("both-halves"), 9, "exclusion"),
     (Taken::Repair("any-session"), 16, "contract"),
