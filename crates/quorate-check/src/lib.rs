@@ -3,6 +3,7 @@
 //! `stateright` does the search; the simulator provides the world and its properties. A clean and
 //! complete search is a proof for the given cluster and number of claims.
 
+pub mod identity;
 mod model;
 mod search;
 pub mod session;

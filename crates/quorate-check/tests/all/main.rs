@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod group;
+mod identity;
 mod mutex;
 mod mutex_faults;
 mod pool;

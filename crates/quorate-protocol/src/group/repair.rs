@@ -71,7 +71,8 @@ impl Requester {
     }
 
     /// We have a session at `peer` again: sends it the requests that lack a quorum of asked
-    /// managers, and repeats Release where its Finished is missing.
+    /// managers, and repeats Release where its Finished is missing. Others are asked too, if that
+    /// is not enough: a site that was silent answers again by now.
     pub(super) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<GroupLock>) {
         if self.is_idle() {
             return out.ignore("there is no request");
@@ -80,6 +81,7 @@ impl Requester {
             if !request.has_asked_quorum(site) {
                 request.ask_replacement(peer, out);
             }
+            request.ask_quorum(site, out);
         }
         for closing in self.closings.values().filter(|closing| closing.pending.contains(peer)) {
             out.send(peer, Message::Release { ticket: closing.ticket });

@@ -42,7 +42,8 @@ impl Requester {
         }
     }
 
-    /// We have a session at `peer`: asks it for every request that has not asked a quorum.
+    /// We have a session at `peer`: asks it for every request that has not asked a quorum. Others
+    /// are asked too, if that is not enough: a site that was silent answers again by now.
     pub(super) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<Pool>) {
         if self.is_idle() {
             return out.ignore("there is no request");
@@ -51,6 +52,7 @@ impl Requester {
             if !request.has_asked_quorum(site, &self.quorums) {
                 request.ask_another(peer, out);
             }
+            request.ask_quorum(site, &self.quorums, out);
         }
     }
 }

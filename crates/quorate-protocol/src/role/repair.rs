@@ -72,12 +72,14 @@ impl Host {
     }
 
     /// We have a session at `peer` again: asks it for every stage that lacks a quorum of asked
-    /// arbiters.
+    /// arbiters. Others are asked too, if that is not enough: a site that was silent answers again
+    /// by now.
     pub(super) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<RoleLock>) {
         for stage in self.stages.values_mut() {
             if !stage.has_asked_quorum(site) {
                 stage.ask_replacement(peer, out);
             }
+            stage.ask_quorum(site, out);
         }
     }
 

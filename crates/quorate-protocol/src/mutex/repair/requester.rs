@@ -32,7 +32,9 @@ impl Requester {
         self.send_cut(out);
     }
 
-    /// We have a session at `peer`: asks it, if no quorum has been asked.
+    /// We have a session at `peer`: asks it, if no quorum has been asked. Asks others too, if that
+    /// is not enough: a site that was silent when we lost another one answers again by now, and
+    /// nothing else says so.
     pub(in crate::mutex) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<Mutex>) {
         let held = self.is_inside();
         let Some(request) = self.phase.request_mut() else {
@@ -42,6 +44,7 @@ impl Requester {
         if !enough && !request.permissions.contains_key(&peer) {
             request.ask(peer, held, out);
         }
+        self.ask_quorum(site, out);
     }
 
     /// An arbiter that has lost its holder asks whether we have its permission.
