@@ -85,11 +85,12 @@ impl Error {
     /// Whether the timeout ran out: the same claim may succeed later.
     pub fn is_timeout(&self) -> bool {
         use Denial::{NoAnswer, NoQuorum, NotJoined, TimedOut};
-        let denial = match self {
-            Error::Denied(denial) => denial,
-            _ => return matches!(self, Error::NoAnswer { .. }),
-        };
-        matches!(denial, TimedOut | NoQuorum { .. } | NotJoined { .. } | NoAnswer(_))
+        match self {
+            Error::Denied(denial) => {
+                matches!(denial, TimedOut | NoQuorum { .. } | NotJoined { .. } | NoAnswer(_))
+            }
+            error => matches!(error, Error::NoAnswer { .. }),
+        }
     }
 
     /// Whether another caller holds the lock or is first in line, and the claim was not to wait.

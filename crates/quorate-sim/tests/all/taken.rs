@@ -228,7 +228,7 @@ fn with_the_rules_of_clients_the_same_seeds_are_clean() {
     let plan = Plan::new(build(Kind::Majority, 3).unwrap());
     let of_clients = |(taken, ..): &&(Taken, u64, &str)| matches!(taken, Taken::ClientRule(_));
     let seeds: Vec<u64> = TAKEN.iter().filter(of_clients).map(|(_, seed, _)| *seed).collect();
-    assert_eq!(seeds.len(), 6);
+    assert_eq!(seeds.len(), 7);
     for seed in seeds {
         assert_eq!(run(&plan, seed, &mut Unwatched).breach, None, "seed {seed}");
     }

@@ -6,6 +6,7 @@ mod deadlines;
 mod delegations;
 mod disk;
 mod drain;
+mod due;
 mod held;
 mod identity;
 mod messages;

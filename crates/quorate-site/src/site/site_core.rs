@@ -14,7 +14,7 @@ use super::disk::DiskState;
 use super::drain::Drain;
 use super::held::Held;
 use super::quorum::QuorumReport;
-use crate::disk::{Kept, Past};
+use crate::disk::{Disk, Kept, Past};
 use crate::effect::{Effect, Grant};
 use crate::identity::{Identity, IdentityEffect, SitePacket, Start, StartError};
 use crate::kinds::LockFactory;
@@ -35,9 +35,9 @@ pub(super) struct SiteCore {
     /// Boxed, because the nodes of a map have unused slots.
     pub(super) calls: BTreeMap<CallId, Box<Call>>,
     /// When the site must act on which call.
-    due: BTreeSet<(Tick, CallId)>,
+    pub(super) due: BTreeSet<(Tick, CallId)>,
     /// When the next timer of which lock expires.
-    timers: BTreeSet<(Tick, Name)>,
+    pub(super) timers: BTreeSet<(Tick, Name)>,
     /// The waiting calls with `no_wait`.
     pub(super) no_wait: BTreeSet<CallId>,
     /// The calls that wait until the site has joined its cluster.
@@ -70,7 +70,7 @@ pub(super) struct SiteCore {
     /// How many messages of protocols were sent to other sites.
     pub(super) sent: u64,
     effects: Vec<LockEffect>,
-    wake: Option<Tick>,
+    pub(super) wake: Option<Tick>,
 }
 
 /// A message of the site to one of its own halves.
@@ -104,15 +104,7 @@ impl SiteCore {
         );
         let incarnation = u32::try_from(sessions.incarnation().0);
         let incarnation = incarnation.expect("2^32 restarts outlast any disk");
-        let mut shared = Shared::new(me, Arc::clone(&config.quorums))
-            .with_fence_block(config.fence_block)
-            .with_past(incarnation, Clock::at(disk.clock), disk.ceil);
-        for peer in peers() {
-            shared.sessions.set_outbound(peer, OutboundSession::default());
-            shared.sessions.set_inbound(peer, None);
-        }
-        shared.delegated = Some(BTreeSet::new());
-        shared.quarantined = true; // until the life begins, and a lease longer
+        let shared = start_shared(&config, incarnation, &disk);
         let identity = std::mem::take(&mut disk.identity);
         let identity =
             Identity::start(me, n, config.terms, sessions.incarnation(), identity, start)?;
@@ -323,18 +315,6 @@ impl SiteCore {
         Some(*call)
     }
 
-    /// A call that is due.
-    pub(super) fn next_call_due(&self) -> Option<CallId> {
-        let (when, call) = self.due.first()?;
-        (*when <= self.now).then_some(*call)
-    }
-
-    /// A lock with a timer that has expired.
-    pub(super) fn next_timer_due(&self) -> Option<Name> {
-        let (when, name) = self.timers.first()?;
-        (*when <= self.now).then(|| name.clone())
-    }
-
     /// Why a call was not served by its deadline.
     pub(super) fn timeout_denial(&self, id: CallId, lock: Option<&dyn LockInstance>) -> Denial {
         let Some(lock) = lock.filter(|_| self.identity.has_begun()) else {
@@ -470,32 +450,19 @@ impl SiteCore {
             || self.tokens.len() < TOKENS_MAX
             || self.tokens.contains_key(name)
     }
+}
 
-    /// Replaces the time of a lock's next timer.
-    pub(super) fn set_timer(&mut self, name: &Name, before: Option<Tick>, after: Option<Tick>) {
-        if before != after {
-            before.map(|when| self.timers.remove(&(when, name.clone())));
-            self.timers.extend(after.map(|when| (when, name.clone())));
-        }
+/// What the protocols share when a site starts: no sessions, and numbers above those on disk.
+fn start_shared(config: &Config, incarnation: u32, disk: &Disk) -> Shared {
+    let (me, n) = (config.site, config.quorums.n());
+    let mut shared = Shared::new(me, Arc::clone(&config.quorums))
+        .with_fence_block(config.fence_block)
+        .with_past(incarnation, Clock::at(disk.clock), disk.ceil);
+    for peer in SiteId::all(n).filter(|&peer| peer != me) {
+        shared.sessions.set_outbound(peer, OutboundSession::default());
+        shared.sessions.set_inbound(peer, None);
     }
-
-    pub(super) fn deadline(&self) -> Option<Tick> {
-        let due = self.due.first().map(|(when, _)| *when);
-        let timer = self.timers.first().map(|(when, _)| *when);
-        let quarantine = self.sessions.quarantined_until();
-        let waits = self.shared.quarantined && self.identity.has_begun();
-        let cleared = waits.then_some(quarantine);
-        let delegations = self.delegations.deadline();
-        let drain = self.drain.as_ref().and_then(Drain::deadline);
-        let others = [timer, cleared, delegations, drain, self.quorum.starts_until];
-        others.into_iter().chain([self.sessions.deadline(), due]).flatten().min()
-    }
-
-    pub(super) fn schedule_wake(&mut self) {
-        let deadline = self.deadline();
-        if deadline != self.wake {
-            self.wake = deadline;
-            self.out.extend(deadline.map(Effect::Wake));
-        }
-    }
+    shared.delegated = Some(BTreeSet::new());
+    shared.quarantined = true; // until the life begins, and a lease longer
+    shared
 }
