@@ -75,18 +75,23 @@ pub enum SiteReply {
 pub struct QuorumStatus {
     /// Whether it does.
     pub reached: bool,
-    /// How many sites answer it, itself included.
+    /// Whether it has joined its cluster: before that it reaches none.
+    pub joined: bool,
+    /// How many sites answer it, or have registered it if it has not joined; itself included.
     pub answering: usize,
     /// How many there are.
     pub sites: usize,
-    /// The size of the smallest quorum.
+    /// The size of the smallest quorum, or how many must register it.
     pub needed: usize,
 }
 
 impl QuorumStatus {
     /// Why a claim was not served in time; `None` if the site reaches a quorum.
     pub fn denial(self) -> Option<Denial> {
-        let Self { reached, answering, sites, needed } = self;
+        let Self { reached, joined, answering, sites, needed } = self;
+        if !joined {
+            return Some(Denial::NotJoined { registered: answering, sites, needed });
+        }
         (!reached).then_some(Denial::NoQuorum { answering, sites, needed })
     }
 }

@@ -114,7 +114,7 @@ impl Client {
 
 fn quorum(reached: bool) -> SiteReply {
     let answering = if reached { 3 } else { 1 };
-    SiteReply::Quorum(QuorumStatus { reached, answering, sites: 3, needed: 2 })
+    SiteReply::Quorum(QuorumStatus { reached, joined: true, answering, sites: 3, needed: 2 })
 }
 
 /// The calls that the client leaves.

@@ -350,9 +350,9 @@ fn draw_disk(kind: usize, scope: Scope, chance: &mut Chance) -> Fault {
     let site = SiteId::new(chance.place(scope.sites));
     let lasts = chance.spell(scope.lease);
     let damage = match kind {
-        15 => Damage::Wiped,
-        16 => Damage::Older,
-        17 => Damage::Swapped,
+        16 => Damage::Wiped,
+        17 => Damage::Older,
+        18 => Damage::Swapped,
         _ => return Fault::Copy { site, older: chance.percent(50), lasts: 4 * lasts },
     };
     Fault::Disk { site, damage, lasts }

@@ -80,6 +80,7 @@ impl SiteCore {
                     if self.config.terms.keep(Rule::QuarantineFromBeginning) {
                         self.sessions.restart_quarantine(self.now);
                     }
+                    self.quorum.peers_changed = true;
                     self.out.push(Effect::Joined);
                 }
                 IdentityEffect::Open(peer) => self.drive_sessions(session::Input::Up(peer)),

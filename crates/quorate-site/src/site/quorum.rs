@@ -23,7 +23,8 @@ impl QuorumReport {
     /// The site starts now.
     pub(super) fn new(now: Tick, config: &Config) -> Self {
         let (sites, needed) = (config.quorums.n(), config.quorums.min_size());
-        let said = QuorumStatus { reached: true, answering: sites, sites, needed };
+        let said =
+            QuorumStatus { reached: true, joined: true, answering: sites, sites, needed };
         let starts_until = Some(now + config.terms.lease.length()).filter(|_| sites > 1);
         Self { said, peers_changed: false, starts_until }
     }
@@ -37,8 +38,12 @@ impl SiteCore {
         let (me, sites) = (self.me(), quorums.n());
         let answers = |peer| self.sessions.at(peer).is_some_and(|session| !session.silent);
         let answering = SiteId::all(sites).filter(|&peer| peer == me || answers(peer)).count();
+        if !self.identity.has_begun() {
+            let (answering, needed) = self.identity.progress();
+            return QuorumStatus { reached: false, joined: false, answering, sites, needed };
+        }
         let reached = self.shared.can_ask(quorums, 0);
-        QuorumStatus { reached, answering, sites, needed: quorums.min_size() }
+        QuorumStatus { reached, joined: true, answering, sites, needed: quorums.min_size() }
     }
 
     /// Reports that the site reaches a quorum or does not any more, and how many sites answer while

@@ -64,7 +64,7 @@ fn clients_learn_that_their_site_reaches_no_quorum_and_that_it_does_again() {
     assert_eq!(said(&site.step(Tick(2 * MS), open(first))), []);
     let renew = Packet::Renew(SessionNo(1), Renewal(1), Seq(0));
     assert_eq!(said(&site.step(Tick(2_000 * MS), GatewayInput::Client(first, renew))), []);
-    let none = QuorumStatus { reached: false, answering: 1, sites: 3, needed: 2 };
+    let none = QuorumStatus { reached: false, joined: true, answering: 1, sites: 3, needed: 2 };
     assert_eq!(site.deadline(), Some(Tick(MS) + lease.length()));
     assert_eq!(said(&site.step(Tick(3_001 * MS), time())), [none]);
     let denial = Denial::NoQuorum { answering: 1, sites: 3, needed: 2 };
