@@ -23,8 +23,7 @@ impl QuorumReport {
     /// The site starts now.
     pub(super) fn new(now: Tick, config: &Config) -> Self {
         let (sites, needed) = (config.quorums.n(), config.quorums.min_size());
-        let said =
-            QuorumStatus { reached: true, joined: true, answering: sites, sites, needed };
+        let said = QuorumStatus { reached: true, joined: true, answering: sites, sites, needed };
         let starts_until = Some(now + config.terms.lease.length()).filter(|_| sites > 1);
         Self { said, peers_changed: false, starts_until }
     }
