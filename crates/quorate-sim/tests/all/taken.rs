@@ -65,7 +65,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     // It lends immediately what it had lent before the crash.
     (Taken::Disk(Forgets::LeaseMax), 88, "exclusion"),
     // It reuses a ticket.
-    (Taken::Disk(Forgets::Clock), 228, "contract"),
+    (Taken::Disk(Forgets::Clock), 20_008, "contract"),
     // It is taken for another site: the others refuse it forever.
     (Taken::Disk(Forgets::All), 2, "progress"),
     (Taken::Rule(Rule::CountFromSending), 91, "exclusion"),
@@ -91,7 +91,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::Repair("shared-fence"), 1, "fences grow"),
     // Pools.
     (Taken::PoolRepair("N1"), 10, "progress"),
-    (Taken::PoolRepair("N2"), 152, "exclusion"),
+    (Taken::PoolRepair("N2"), 261, "exclusion"),
     (Taken::PoolRepair("both-halves"), 11, "exclusion"),
     (Taken::PoolRepair("done-kept"), 16, "progress"),
     (Taken::PoolRepair("floor-kept"), 0, "fences grow"),
@@ -104,9 +104,9 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::GroupRepair("E6"), 0, "exclusion"),
     (Taken::GroupRepair("E10"), 0, "progress"),
     (Taken::GroupRepair("both-halves"), 2, "contract"),
-    (Taken::GroupRepair("floor-kept"), 7, "fences grow"),
+    (Taken::GroupRepair("floor-kept"), 24, "fences grow"),
     (Taken::GroupRepair("no-quarantine"), 1_244, "fences grow"),
-    (Taken::GroupRepair("no-closing-set"), 3_100, "exclusion"),
+    (Taken::GroupRepair("no-closing-set"), 10_843, "exclusion"),
     (Taken::GroupRepair("no-recheck"), 144, "progress"),
     // Role locks.
     (Taken::RoleRepair("A1"), 5, "progress"),
@@ -154,21 +154,21 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     // A caller waits for as long as its site does not answer.
     (Taken::ClientRule(Rule::ClientKeepsDeadlines), 0, "deadlines"),
     // A site with an empty disk is taken for a new one.
-    (Taken::IdentityRule(Rule::BirthIsChecked), 329, "exclusion"),
+    (Taken::IdentityRule(Rule::BirthIsChecked), 276, "exclusion"),
     // Two processes of one site vote.
-    (Taken::IdentityRule(Rule::LifeIsUnique), 43, "exclusion"),
-    (Taken::IdentityRule(Rule::LineageIsChecked), 1_509, "fences grow"),
+    (Taken::IdentityRule(Rule::LifeIsUnique), 162, "exclusion"),
+    (Taken::IdentityRule(Rule::LineageIsChecked), 4_315, "fences grow"),
     // A site that was set back uses its fences again.
-    (Taken::IdentityRule(Rule::WritesAreChecked), 459, "fences grow"),
+    (Taken::IdentityRule(Rule::WritesAreChecked), 1_788, "fences grow"),
     // Or its promises about a token.
-    (Taken::TokenIdentityRule(Rule::WritesAreChecked), 85, "contract"),
+    (Taken::TokenIdentityRule(Rule::WritesAreChecked), 130, "contract"),
     // A copy takes part that only some of the others know.
-    (Taken::IdentityRule(Rule::MovedNeedsAll), 610, "exclusion"),
-    (Taken::IdentityRule(Rule::LifeBegins), 226, "exclusion"),
+    (Taken::IdentityRule(Rule::MovedNeedsAll), 481, "exclusion"),
+    (Taken::IdentityRule(Rule::LifeBegins), 1_977, "exclusion"),
     // Two grants are valid at the same time.
     (Taken::Clocks, 18, "exclusion"),
     // And then the storage refuses the earlier holder, though its grant seems valid.
-    (Taken::ClocksOverlooked, 2_042, "storage"),
+    (Taken::ClocksOverlooked, 2_542, "storage"),
 ];
 
 fn outcome(taken: Taken, seed: u64) -> Outcome {
