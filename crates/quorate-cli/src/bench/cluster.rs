@@ -202,9 +202,13 @@ fn processor_of(host: usize) -> Option<usize> {
     Some(*free.get(host.checked_rem(free.len())?)?)
 }
 
-/// Addresses on which nobody listens at the moment.
+/// Addresses on which nobody listens at the moment. Their ports are below those that the system
+/// gives to connections, so none is taken before a site listens on it.
 fn free_addresses(count: usize) -> io::Result<Vec<String>> {
-    let listeners: io::Result<Vec<TcpListener>> =
-        (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect();
-    listeners?.iter().map(|listener| Ok(listener.local_addr()?.to_string())).collect()
+    let start = std::process::id() % 10_000;
+    let addresses = (0..10_000).map(|n| format!("127.0.0.1:{}", 20_000 + (start + n) % 10_000));
+    let free = addresses.filter(|address| TcpListener::bind(address).is_ok());
+    let free: Vec<String> = free.take(count).collect();
+    let none = || io::Error::new(io::ErrorKind::AddrInUse, "no port from 20000 on is free");
+    if free.len() == count { Ok(free) } else { Err(none()) }
 }

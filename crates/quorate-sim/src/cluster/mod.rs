@@ -145,7 +145,7 @@ pub struct Outcome {
 /// use quorate_sim::cluster::{Plan, run};
 ///
 /// let plan = Plan::new(build(Kind::Majority, 3)?);
-/// let outcome = run(&plan, 7, &mut Unwatched);
+/// let outcome = run(&plan, 9, &mut Unwatched);
 /// assert_eq!(outcome.breach, None);
 /// assert!(outcome.tally.grants > 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
