@@ -3,8 +3,8 @@
 
 use quorate_protocol::mutex::{Fences, Message, Mutex, Options, Target};
 use quorate_protocol::{
-    ClaimId, Effect, Fence, GrantNo, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket,
-    ValidityBasis, Violation,
+    ClaimId, Effect, Fence, GrantNo, Input, Out, OutboundSession, Protocol, SessionNo, Shared,
+    Tick, Ticket, ValidityBasis, Violation,
 };
 use quorate_quorum::{Kind, Listed, SiteId, SiteSet, build};
 
@@ -181,4 +181,30 @@ fn a_message_without_a_session_is_refused() {
     one.shared.sessions.set_inbound(site(2), None);
     let refused = one.deliver(2, request(ticket(1, 2)));
     assert_eq!(refused, Err(Violation::NoSession(site(2))));
+}
+
+/// Site 1 of five has asked 1, 2 and 3, and loses 2 and 3 while 4 is silent and 5 is unreachable.
+/// When 2 is back, 4 answers again too, but no event has said so.
+#[test]
+fn a_session_that_opens_lets_a_request_ask_sites_that_answer_again() {
+    let shared = Shared::new(site(1), build(Kind::Majority, 5).unwrap());
+    let mut one = Site { mutex: Mutex::new(Options::default()), shared };
+    let session = |number, silent| OutboundSession { number, silent, quarantined: false };
+    let open = Some(SessionNo(1));
+    for (peer, number) in [(2, open), (3, open), (4, open), (5, None)] {
+        one.shared.sessions.set_outbound(site(peer), session(number, false));
+    }
+    let asked = one.step(Input::Acquire(CLAIM, ())).unwrap();
+    assert_eq!(asked.len(), 3, "{asked:?}");
+    one.shared.sessions.set_outbound(site(4), session(open, true));
+    for peer in [2, 3] {
+        one.shared.sessions.set_outbound(site(peer), OutboundSession::default());
+        one.step(Input::Lost(site(peer))).unwrap();
+    }
+    one.shared.sessions.set_outbound(site(4), session(open, false));
+    let again = Some(SessionNo(2));
+    one.shared.sessions.set_outbound(site(2), session(again, false));
+    let sent = one.step(Input::Open(site(2), SessionNo(2))).unwrap();
+    let requests = |to: &str| sent.iter().any(|sent| sent.starts_with(to));
+    assert!(requests("to 2: request 1.1") && requests("to 4: request 1.1"), "{sent:?}");
 }
