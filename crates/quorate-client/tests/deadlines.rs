@@ -246,7 +246,7 @@ async fn a_client_leaves_a_site_that_reaches_no_quorum() {
     let addresses: Vec<String> =
         servers.iter().map(|server| server.address().unwrap().to_string()).collect();
     let cluster = Cluster::connect(&*addresses[0]).await.unwrap();
-    ends(cluster.mutex("all are up").unwrap().lock()).await.unwrap();
+    drop(ends(cluster.mutex("all are up").unwrap().lock()).await.unwrap());
 
     servers.remove(0).stop().await;
     std::fs::remove_dir_all(&configs[0].data).unwrap();
