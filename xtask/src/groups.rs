@@ -22,6 +22,7 @@ pub(crate) const SERVICE: Group = Group {
         "quorate-net",
         "quorate-server",
         "quorate-terminal",
+        "quorate-torture",
         "quorate-wire",
     ],
     profile: "--release",

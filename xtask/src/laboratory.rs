@@ -34,18 +34,7 @@ impl Laboratory {
     ///
     /// The build failed, or made no program of that name.
     pub(crate) fn built_by(workspace: &Workspace, line: &str) -> io::Result<Self> {
-        let line = format!("{line} --message-format=json-render-diagnostics");
-        let mut child = workspace.cargo(&line).stdout(Stdio::piped()).spawn()?;
-        let stdout = child.stdout.take().expect("standard output was piped");
-        let mut path = None;
-        for line in BufReader::new(stdout).lines() {
-            path = executable(&line?).or(path);
-        }
-        if !child.wait()?.success() {
-            return Err(io::Error::other("the build failed"));
-        }
-        let path =
-            path.ok_or_else(|| io::Error::other(format!("the build made no program `{CRATE}`")))?;
+        let path = program_built_by(workspace, Workspace::cargo, line, CRATE)?;
         Ok(Self { root: workspace.root.clone(), path })
     }
 
@@ -57,12 +46,37 @@ impl Laboratory {
     }
 }
 
-/// The path of the program, if this line of cargo's messages reports it.
-fn executable(message: &str) -> Option<PathBuf> {
+/// Runs cargo with the arguments in `line`, shows its output, and finds the program of this name
+/// in what it built.
+///
+/// # Errors
+///
+/// The build failed, or made no program of that name.
+pub(crate) fn program_built_by(
+    workspace: &Workspace,
+    cargo: impl Fn(&Workspace, &str) -> Command,
+    line: &str,
+    name: &str,
+) -> io::Result<PathBuf> {
+    let line = format!("{line} --message-format=json-render-diagnostics");
+    let mut child = cargo(workspace, &line).stdout(Stdio::piped()).spawn()?;
+    let stdout = child.stdout.take().expect("standard output was piped");
+    let mut path = None;
+    for line in BufReader::new(stdout).lines() {
+        path = executable(&line?, name).or(path);
+    }
+    if !child.wait()?.success() {
+        return Err(io::Error::other("the build failed"));
+    }
+    path.ok_or_else(|| io::Error::other(format!("the build made no program `{name}`")))
+}
+
+/// The path of the program of this name, if this line of cargo's messages reports it.
+fn executable(message: &str, name: &str) -> Option<PathBuf> {
     let (_, rest) = message.split_once(r#""executable":""#)?;
     let (path, _) = rest.split_once('"')?;
     let path = PathBuf::from(path.replace(r"\\", r"\"));
-    (path.file_stem()? == CRATE).then_some(path)
+    (path.file_stem()? == name).then_some(path)
 }
 
 /// Every `scenarios/*/*.txt`, as paths from the root, in order.
@@ -97,14 +111,14 @@ mod tests {
     fn the_program_is_read_from_cargos_messages() {
         let line =
             r#"{"reason":"compiler-artifact","executable":"/t/release/quorate-lab","fresh":true}"#;
-        assert_eq!(executable(line), Some(PathBuf::from("/t/release/quorate-lab")));
+        assert_eq!(executable(line, CRATE), Some(PathBuf::from("/t/release/quorate-lab")));
     }
 
     #[test]
     fn other_artifacts_are_no_program() {
-        assert_eq!(executable(r#"{"reason":"compiler-artifact","executable":null}"#), None);
-        assert_eq!(executable(r#"{"executable":"/t/release/build-script-build"}"#), None);
-        assert_eq!(executable(r#"{"executable":"/t/debug/deps/quorate_lab-0f5d"}"#), None);
+        assert_eq!(executable(r#"{"reason":"compiler-artifact","executable":null}"#, CRATE), None);
+        assert_eq!(executable(r#"{"executable":"/t/release/build-script-build"}"#, CRATE), None);
+        assert_eq!(executable(r#"{"executable":"/t/debug/deps/quorate_lab-0f5d"}"#, CRATE), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod bless;
 mod deep;
+mod fuzz;
 mod groups;
 mod laboratory;
 mod paint;
@@ -9,6 +10,7 @@ mod report;
 mod runs;
 mod test;
 mod tidy;
+mod torture;
 mod workspace;
 
 use std::io;
@@ -39,6 +41,18 @@ const COMMANDS: &[Command] = &[
         run: |workspace| Ok(deep::run(workspace)),
     },
     Command {
+        name: "fuzz",
+        about: "send changed frames and packets to sites; --minutes N",
+        help: fuzz::HELP,
+        run: |workspace| fuzz::run(workspace, FUZZ_MINUTES),
+    },
+    Command {
+        name: "torture",
+        about: "run real sites and clients under faults, and judge what the clients believed",
+        help: torture::HELP,
+        run: |workspace| torture::run(workspace, &[]),
+    },
+    Command {
         name: "tidy",
         about: "check the rules of style and layering that compiler and clippy do not know",
         help: tidy::HELP,
@@ -52,6 +66,9 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
+/// How long packets are sent, unless told otherwise.
+const FUZZ_MINUTES: u64 = 5;
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -61,10 +78,16 @@ fn main() -> ExitCode {
             print!("{}", usage());
             ExitCode::SUCCESS
         }
-        [name] if let Some(command) = named(name) => execute(command),
+        [name] if let Some(command) = named(name) => execute(command.name, command.run),
+        ["fuzz", "--minutes", minutes] if let Ok(minutes) = minutes.parse() => {
+            execute("fuzz", |workspace| fuzz::run(workspace, minutes))
+        }
         [name, "--help" | "-h"] | ["help", name] if let Some(command) = named(name) => {
             println!("cargo xtask {}: {}\n\n{}", command.name, command.about, command.help.trim());
             ExitCode::SUCCESS
+        }
+        ["torture", ref arguments @ ..] => {
+            execute("torture", |workspace| torture::run(workspace, arguments))
         }
         _ => {
             eprint!("{}", usage_error(&args));
@@ -73,12 +96,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn execute(command: &Command) -> ExitCode {
-    match (command.run)(&Workspace::new()) {
+fn execute(name: &str, run: impl Fn(&Workspace) -> io::Result<bool>) -> ExitCode {
+    match run(&Workspace::new()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("cargo xtask {}: {error}", command.name);
+            eprintln!("cargo xtask {name}: {error}");
             ExitCode::FAILURE
         }
     }
@@ -90,14 +113,15 @@ fn usage_error(args: &[&str]) -> String {
     match args {
         [] => usage(),
         [name, rest @ ..] if known(name) => {
-            format!("`{name}` takes no `{}`; it knows only --help\n\n{}", rest.join(" "), usage())
+            let known = if *name == "fuzz" { "--minutes N and --help" } else { "only --help" };
+            format!("`{name}` takes no `{}`; it knows {known}\n\n{}", rest.join(" "), usage())
         }
         [name, ..] => format!("there is no command `{name}`\n\n{}", usage()),
     }
 }
 
 fn usage() -> String {
-    let line = |command: &Command| format!("  {:<7}{}\n", command.name, command.about);
+    let line = |command: &Command| format!("  {:<9}{}\n", command.name, command.about);
     let lines: Vec<_> = COMMANDS.iter().map(line).collect();
     format!("usage: cargo xtask <command> [--help]\n\n{}", lines.concat())
 }

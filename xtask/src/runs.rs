@@ -6,6 +6,9 @@
 
 /// Exhaustive checks and random runs of `cargo xtask test`: a few seconds each, on two cores.
 pub(crate) const QUICK: &[&str] = &[
+    // Changed frames for the decoder, changed packets for whole sites of every kind of lock.
+    "fuzz frames --count 500000",
+    "fuzz sites --runs 42 --steps 1500 --copies 4",
     // Every schedule of three sites that each ask twice: basic, 5.2.1, 5.3, all.
     "check mutex --sites 3 --requests 2 \
      --option yield_pass=off --option ahead=off --option lists=off",
@@ -23,6 +26,7 @@ pub(crate) const QUICK: &[&str] = &[
     "check mutex --site --budget lose=1 --no-reopen",
     "check mutex --site --budget silent=1",
     "check mutex --site --budget crash=1 --no-restart",
+    "check mutex --site --requests 1,1,0 --budget lose=1,early=1 --option spares=0s",
     // Pools: mixed sizes, requests that come again, giving up, any order, numbers, faults.
     "check pool --sites 3 --requests 2 --claims '1 of 2, 2 of 2'",
     "check pool --sites 4 --claims '1 of 2; 2 of 2'",
@@ -93,6 +97,7 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --site --faults all --sites 3 --runs 200",
     "sim random --site --faults all --sites 5 --runs 200",
     "sim random --site --faults all --sites 7 --quorum plane --runs 100",
+    "sim random --site --faults minority --sites 5 --runs 200",
     "sim random --site --faults all --protocol pool --sites 3 --runs 100",
     "sim random --site --faults all --protocol pool --sites 5 --runs 100",
     "sim random --site --faults all --protocol group --sites 3 --runs 100",
@@ -101,7 +106,27 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --site --faults all --protocol role --sites 5 --runs 100 --option overrun=revoke",
     "sim random --site --faults all --protocol token --sites 3 --runs 200",
     "sim random --site --faults all --protocol token --sites 5 --runs 200",
+    // Windows of one to four frames.
+    "sim random --site --faults all --sites 3 --window 4 --runs 100",
+    "sim random --site --faults all --protocol token --sites 3 --window 4 --runs 100",
 ];
+
+/// The torture of real processes in `cargo xtask test`: less than a minute.
+pub(crate) const TORTURE: &str = "--strict --minutes 0.7 --lease 400 --seed 1 \
+     --nemesis kill,restart,pause,client-pause,isolate,one-way-ring,loss,reset";
+
+/// The torture of `cargo xtask deep`: every fault, with short and long leases.
+pub(crate) const DEEP_TORTURE: &[&str] = &[
+    "--minutes 15 --lease 300 --seed 1",
+    "--minutes 20 --lease 1000 --seed 2",
+    "--minutes 30 --lease 3000 --seed 3",
+    "--minutes 10 --lease 500 --seed 4 --sites 3",
+    "--minutes 10 --lease 500 --seed 5 --sites 7",
+];
+
+/// The positive control of both: clients that ignore their deadlines must be found.
+pub(crate) const CONTROL: &str =
+    "--control --minutes 0.5 --lease 500 --seed 1 --nemesis isolate,kill,pause";
 
 /// Exhaustive checks and random runs of `cargo xtask deep`: minutes to hours.
 pub(crate) const DEEP: &[&str] = &[
@@ -176,6 +201,9 @@ pub(crate) const DEEP: &[&str] = &[
      --option yield_pass=off --option ahead=off --option lists=off",
     "check mutex --site --budget lose=1,silent=1",
     "check mutex --site --budget crash=1",
+    "check mutex --site --requests 1,1,0 --budget crash=1,early=2 --option spares=0s",
+    "check mutex --site --requests 1,1,0 --budget lose=1,silent=1,early=1 --option spares=0s",
+    "check mutex --site --budget silent=1,early=1 --option spares=0s",
     // Pools, where quick searches leave off.
     "check pool --sites 3 --claims '1 of 2; 2 of 2' --gives-up 3 --order any \
      --option unordered=on",
@@ -205,11 +233,14 @@ pub(crate) const DEEP: &[&str] = &[
     // Majorities of four.
     "check mutex --sites 4 --requests 1 \
      --option yield_pass=off --option ahead=off --option lists=off",
-    // Whole sites and client processes under all faults, of all five kinds of lock: 66 000 runs.
+    // Whole sites and client processes under all faults, of all five kinds of lock: 71 000 runs.
     "sim random --site --faults all --sites 3 --runs 4000",
     "sim random --site --faults all --sites 5 --runs 4000",
     "sim random --site --faults all --sites 7 --runs 2000",
     "sim random --site --faults all --sites 9 --runs 2000",
+    "sim random --site --faults minority --sites 3 --runs 4000",
+    "sim random --site --faults minority --sites 5 --runs 4000",
+    "sim random --site --faults minority --sites 7 --runs 4000",
     "sim random --site --faults all --protocol group --sites 3 --runs 5000",
     "sim random --site --faults all --protocol group --sites 5 --runs 5000",
     "sim random --site --faults all --protocol role --sites 3 --runs 5000",
@@ -226,6 +257,11 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --site --faults all --protocol pool --sites 3 --runs 2000",
     "sim random --site --faults all --protocol pool --sites 5 --runs 2000",
     "sim random --site --faults all --protocol pool --sites 7 --runs 1000",
+    "sim random --site --faults all --sites 3 --window 4 --runs 1000",
+    "sim random --site --faults all --protocol pool --sites 3 --window 4 --runs 1000",
+    "sim random --site --faults all --protocol group --sites 3 --window 4 --runs 1000",
+    "sim random --site --faults all --protocol role --sites 3 --window 4 --runs 1000",
+    "sim random --site --faults all --protocol token --sites 3 --window 4 --runs 1000",
     "sim random --site --faults network --sites 5 --runs 1000",
     "sim random --site --faults crashes --sites 5 --runs 1000",
 ];
@@ -261,10 +297,10 @@ mod tests {
     }
 
     #[test]
-    fn every_line_checks_or_simulates() {
+    fn every_line_checks_simulates_or_fuzzes() {
         for line in QUICK.iter().chain(DEEP) {
             let first = arguments(line).remove(0);
-            assert!(["check", "sim"].contains(&first.as_str()), "{line}");
+            assert!(["check", "fuzz", "sim"].contains(&first.as_str()), "{line}");
         }
     }
 }

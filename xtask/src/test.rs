@@ -12,6 +12,7 @@ use crate::laboratory::{self, Laboratory};
 use crate::report::{Outcome, Report, Work, seconds};
 use crate::runs;
 use crate::tidy;
+use crate::torture::Torture;
 use crate::workspace::{self, Workspace};
 
 /// The text of `--help`.
@@ -25,6 +26,8 @@ shows everything:
   clippy core     the same for the core
   service build   the service and its tests in the profile `release`, compiled but not run
   service tests   its unit and integration tests; benchmarks are left out
+  torture build   the program `quorate-torture`
+  torture         real sites under faults for less than a minute; docs/torture.md
   core build      the core and its tests in the profile `test`, compiled but not run
   core tests      its unit and integration tests; benchmarks are left out
   scenarios       quorate-lab sim script, over every scenarios/*/*.txt
@@ -38,7 +41,8 @@ its tests need also runs scenarios and checks. xtask/src/groups.rs has the packa
 
 Then comes a table with the time of each part, compiling apart from running, and their totals.
 (Doc tests compile as they run; their time stands under running.) A part is skipped, with the
-reason, if rustfmt or clippy is not installed, or if what it runs was not built. The last line is
+reason, if rustfmt or clippy is not installed, if what it runs was not
+built, or if the machine has no namespaces for torture. The last line is
 `all parts passed`, or `failed:` and the names. Exit 0 only if no part failed.
 ";
 
@@ -84,6 +88,15 @@ fn test_the_service(workspace: &Workspace, report: &mut Report) {
     });
     report
         .part("service tests", Work::Run, || tests(workspace, &SERVICE, built == Outcome::Passed));
+    let mut torture = None;
+    report.part("torture build", Work::Compile, || {
+        torture = Some(Torture::build(workspace, cargo)?);
+        Ok(Outcome::Passed)
+    });
+    report.part("torture", Work::Run, || {
+        let arguments = runs::arguments(runs::TORTURE);
+        torture.as_ref().map_or_else(|| Ok(unbuilt()), |torture| torture.run(&arguments))
+    });
 }
 
 fn test_the_core(workspace: &Workspace, report: &mut Report) {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use quorate_net::clock;
 use quorate_session::{
-    Answer, Answering, BreakRequest, Claimant, Denial, Doubt, Fence, Name, Question, ResourceView,
-    SiteAnswer, SiteId,
+    Answer, Answering, BreakRequest, Claimant, Denial, Doubt, Fence, ListPage, ListQuestion, Name,
+    Prefix, Question, ReasonText, ResourceView, SiteAnswer, SiteId,
 };
 use tokio::time::{Instant, timeout_at};
 
@@ -175,7 +175,29 @@ impl Cluster {
         responses
     }
 
-    /// The holders of `name`, as far as the sites answer within half a second.
+    /// A page of the locks in use, in the order of their names: those whose names begin with
+    /// `prefix` and come after `after`. [`ListPage::next`] is where the next page begins. A page
+    /// has some hundred locks; each site lists only some callers of each, and counts the others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`]: the prefix is too long or has control characters.
+    pub async fn list(
+        &self,
+        prefix: &str,
+        after: Option<Name>,
+        timeout: Duration,
+    ) -> Result<(ListPage, Answering), Error> {
+        let prefix = Prefix::new("prefix", prefix).map_err(Error::Text)?;
+        let question = Question::List(ListQuestion { prefix, after });
+        let Responses { answers, answering, .. } = self.ask(question, timeout).await;
+        Ok((ListPage::of(answers), answering))
+    }
+
+    /// The holders of `name`, as far as the sites answer within half a second. Of many holders at
+    /// one site, the first [`limits::CALLERS_SHOWN`] are returned.
+    ///
+    /// [`limits::CALLERS_SHOWN`]: crate::limits::CALLERS_SHOWN
     pub async fn holders(&self, name: &Name) -> Vec<Holder> {
         self.ask_for_holders(name, HOLDERS_TIMEOUT).await.0
     }
@@ -187,7 +209,7 @@ impl Cluster {
         timeout: Duration,
     ) -> (Vec<Holder>, Option<Doubt>) {
         let Responses { answers, answering, .. } =
-            self.ask(Question::Show(name.clone()), timeout).await;
+            self.ask(Question::Show(name.clone(), None), timeout).await;
         let views = answers.into_iter().filter_map(|(site, answer)| match answer {
             Answer::Shown(Some(view)) => Some((site, *view)),
             _ => None,
@@ -220,8 +242,14 @@ impl Cluster {
 
     /// Asks the sites to end the grant of `name` with this fence, though its holder does not
     /// release it. Returns at once; the lock is free up to a lease later.
-    pub fn break_grant(&self, name: Name, fence: Fence, reason: &str) {
-        let (by, reason) = (self.claimant.clone(), reason.into());
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`]: the reason is too long or has control characters. Nothing was sent.
+    pub fn break_grant(&self, name: Name, fence: Fence, reason: &str) -> Result<(), Error> {
+        let reason = ReasonText::new("reason", reason).map_err(Error::Text)?;
+        let by = self.claimant.clone();
         self.client.break_grant(BreakRequest { name, fence, by, reason });
+        Ok(())
     }
 }

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use quorate_net::backoff::Backoff;
 use quorate_net::clock::{self, Alarm};
-use quorate_net::connection::{BoxedStream, FrameReader, read_frame, split, write_frame};
+use quorate_net::connection::{
+    BoxedStream, FrameReader, FrameWriter, read_frame, split, write_frame,
+};
 use quorate_net::tls::Tls;
 use quorate_session::client::{ClientId, ClientMachine, SiteChoice};
+use quorate_session::limits;
 use quorate_session::session::{Drift, Lease, Terms};
 use quorate_wire::{ClientPacket, Decoder, Handshake, HandshakeReply, Who};
 use tokio::net::{TcpStream, UnixStream};
@@ -41,16 +44,16 @@ pub(crate) async fn connect(options: Options) -> Result<Connected, Error> {
     let (me, addresses) = (draw_id()?, Arc::<[String]>::from(options.addresses));
     let dialer = Arc::new(Dialer { me, tls, addresses: Arc::clone(&addresses) });
     let first = FirstDial::new(Arc::clone(&dialer), options.timeout).run().await?;
-    let Dialed { stream, decoder, terms, sites, index } = first;
+    let (terms, sites, index) = (first.terms, first.sites, first.index);
     let alarm = Alarm::new().map_err(|error| Error::Unreachable(error.to_string()))?;
     let (now, seed) = (clock::now(), low_half(me.0 >> 64));
     let choice = SiteChoice::new(now, terms.lease, addresses.len(), index, seed);
     let shared = Arc::new(Shared::new(ClientMachine::new(now, terms).with_sites(choice)));
-    let (writer, reader) = split(stream);
+    let (writer, reader) = first.split();
     let attempt = shared.watch_wanted().borrow().attempt;
     shared.on_up(attempt, Link::Socket(writer));
     tokio::spawn(Arc::clone(&shared).run(alarm));
-    tokio::spawn(keep_connected(dialer, (reader, decoder), Arc::clone(&shared)));
+    tokio::spawn(keep_connected(dialer, reader, Arc::clone(&shared)));
     Ok(Connected { client: Client::new(shared), lease: terms.lease.length(), sites, addresses })
 }
 
@@ -83,6 +86,12 @@ struct Dialed {
     index: usize,
 }
 
+impl Dialed {
+    fn split(self) -> (FrameWriter, FrameReader) {
+        split(self.stream, self.decoder, limits::UNREAD_BYTES_SITE)
+    }
+}
+
 impl Dialer {
     /// Connects to one site.
     async fn dial(&self, index: usize) -> io::Result<Dialed> {
@@ -112,6 +121,11 @@ impl Dialer {
                 let drift = Drift::new(drift).map_err(|error| refused(error.to_string()))?;
                 let terms = Terms::new(cluster_id, lease, drift);
                 let sites = usize::try_from(sites).unwrap_or(usize::MAX);
+                if sites > limits::SITES {
+                    let most = limits::SITES;
+                    let why = format!("it says it has {sites} sites; at most {most} are possible");
+                    return Err(refused(why));
+                }
                 Ok(Dialed { stream, decoder, terms, sites, index })
             }
         }
@@ -221,7 +235,7 @@ impl FirstDial {
 }
 
 /// Passes the site's packets to the client, on one connection after another, as the client wants.
-async fn keep_connected(dialer: Arc<Dialer>, first: (FrameReader, Decoder), client: Arc<Shared>) {
+async fn keep_connected(dialer: Arc<Dialer>, first: FrameReader, client: Arc<Shared>) {
     let mut wanted = client.watch_wanted();
     let mut open = Some(first);
     loop {
@@ -246,20 +260,20 @@ async fn keep_connected(dialer: Arc<Dialer>, first: (FrameReader, Decoder), clie
 async fn use_connection(
     dialer: &Dialer,
     wanted: Wanted,
-    open: Option<(FrameReader, Decoder)>,
+    open: Option<FrameReader>,
     client: &Shared,
 ) {
     let Wanted { attempt, site, .. } = wanted;
-    let (reader, decoder) = match (open, site) {
+    let mut reader = match (open, site) {
         (Some(open), _) => open,
         (None, None) => return,
         (None, Some(site)) => match dialer.dial(site).await {
             Ok(dialed) => {
-                let (writer, reader) = split(dialed.stream);
+                let (writer, reader) = dialed.split();
                 if !client.on_up(attempt, Link::Socket(writer)) {
                     return;
                 }
-                (reader, dialed.decoder)
+                reader
             }
             Err(error) => {
                 tracing::debug!(address = %dialer.addresses[site], %error, "no connection");
@@ -267,9 +281,17 @@ async fn use_connection(
             }
         },
     };
-    let on_packets = |packets: Vec<ClientPacket>| client.on_packets(attempt, packets);
-    if let Err(error) = reader.read_all(decoder, on_packets).await {
+    if let Err(error) = read_packets(&mut reader, attempt, client).await {
         tracing::debug!(%error, "the connection ended");
     }
     client.on_down(attempt);
+}
+
+async fn read_packets(reader: &mut FrameReader, attempt: u64, client: &Shared) -> io::Result<()> {
+    while let Some(packets) = reader.read::<ClientPacket>().await? {
+        if !client.on_packets(attempt, packets) {
+            break;
+        }
+    }
+    Ok(())
 }

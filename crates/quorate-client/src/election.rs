@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use quorate_session::{Claimant, Fence, LockSpec, Name, SiteId};
+use quorate_session::{Claimant, Fence, LockSpec, Name, PurposeText, SiteId, limits};
 
 use crate::guard::claim;
 use crate::{Cluster, Error, Guard, Holder};
@@ -39,7 +39,7 @@ const LEADER_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Election {
     /// The most bytes in a leader's value.
-    pub const VALUE_MAX: usize = 1024;
+    pub const VALUE_MAX: usize = limits::PURPOSE_BYTES;
 
     pub(crate) fn new(cluster: Cluster, name: Name) -> Self {
         Self { cluster, name }
@@ -77,10 +77,8 @@ impl Election {
         value: &str,
         timeout: Option<Duration>,
     ) -> Result<Leadership, Error> {
-        if value.len() > Self::VALUE_MAX {
-            return Err(Error::Value(value.len()));
-        }
-        let claimant = Claimant { purpose: value.into(), ..self.cluster.claimant.clone() };
+        let purpose = PurposeText::new("value", value).map_err(Error::Text)?;
+        let claimant = Claimant { purpose, ..self.cluster.claimant.clone() };
         let cluster = self.cluster.clone().with_claimant(claimant);
         let (guard, _) = claim(&cluster, &self.name, LockSpec::Mutex, timeout, false).await?;
         Ok(Leadership { guard })

@@ -4,9 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use quorate_session::client::CallerLoss;
-use quorate_session::{Claimant, Denial, Doubt, Fence, SiteError, SiteId};
-
-use crate::Election;
+use quorate_session::{Claimant, Denial, Doubt, Fence, SiteError, SiteId, TextError};
 
 /// Why a claim failed, or a grant ended early. Nothing of the claim is left at any site.
 ///
@@ -30,9 +28,10 @@ pub enum Error {
     /// The name is invalid.
     #[error("{0}")]
     Name(SiteError),
-    /// The value of a leader has this many bytes, which is too many.
-    #[error("a value of {0} bytes is too long; take {max} at most", max = Election::VALUE_MAX)]
-    Value(usize),
+    /// A text is too long or has control characters: the value of a leader, or the reason for
+    /// breaking a grant.
+    #[error("{0}")]
+    Text(TextError),
     /// Another caller holds the lock or is first in line, and the claim was not to wait.
     #[error("{}", busy(.0))]
     Busy(Vec<Holder>),

@@ -46,6 +46,7 @@ pub(crate) async fn claim(
     timeout: Option<Duration>,
     no_wait: bool,
 ) -> Result<(Guard, Granted), Error> {
+    spec.check().map_err(Error::Denied)?; // a site would close the connection
     let timeout = if no_wait { Some(cluster.lease) } else { timeout };
     let end = timeout.map(|timeout| Instant::now() + timeout);
     loop {

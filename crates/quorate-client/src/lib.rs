@@ -61,9 +61,11 @@ pub use quorate_server::{Server, ServerError, SiteConfig};
 pub use quorate_session::client::CallerLoss as Lost;
 pub use quorate_session::{
     Access, Answer, Answering, CallId, CallView, ClaimId, Claimant, Denial, Details, Doubt, Epoch,
-    EtaView, Fence, Granted, Group, GroupSpec, Groups, Kind, LockSpec, Loss, Name, PeerReport,
-    PoolSpec, Printable, Question, RequestView, ResourceView, Role, RoleSpec, Share, SiteError,
-    SiteId, SiteReport, Stamp, Standing, Ticket, TokenSpec, Units, Why, explain, site_list,
+    EtaView, Fence, Granted, Group, GroupSpec, Groups, HostText, Kind, ListPage, ListQuestion,
+    LockSpec, Loss, Name, OwnerText, PeerReport, PoolSpec, Prefix, Printable, PurposeText,
+    Question, ReasonText, RequestView, ResourceView, Role, RoleSpec, Share, SiteError, SiteId,
+    SiteReport, Stamp, Standing, Text, TextError, Ticket, TokenSpec, Units, Unlisted, Why, explain,
+    limits, site_list,
 };
 pub use role::RoleGuard;
 pub use rwlock::RwLock;

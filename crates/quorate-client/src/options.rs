@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use quorate_net::tls::TlsConfig;
-use quorate_session::Claimant;
+use quorate_session::{Claimant, HostText, OwnerText, PurposeText};
 
 use crate::{Cluster, Error};
 
@@ -74,5 +74,6 @@ pub(crate) fn claimant_of_this_process() -> Claimant {
     let user = user.filter(|user| !user.is_empty());
     let owner = user.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()));
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Claimant { owner: owner.into(), host: host.into(), pid: std::process::id(), purpose: "".into() }
+    let (owner, host) = (OwnerText::fitted(&owner), HostText::fitted(&host));
+    Claimant { owner, host, pid: std::process::id(), purpose: PurposeText::default() }
 }

@@ -123,11 +123,7 @@ impl State {
     )]
     fn send(&mut self, packet: Packet<ClientMessage>) {
         match &mut self.link {
-            Some(Link::Socket(writer)) => {
-                if let Err(error) = writer.queue(&packet) {
-                    tracing::error!(%error, "a message was not sent");
-                }
-            }
+            Some(Link::Socket(writer)) => writer.queue(&packet),
             #[cfg(feature = "embedded")]
             Some(Link::Local(link)) => link.send(packet),
             None => {}

@@ -103,7 +103,7 @@ async fn a_future_that_is_dropped_gives_up() {
         });
         shown.flat_map(|view| view.calls).count()
     };
-    let question = || Question::Show("deploy".parse().unwrap());
+    let question = || Question::Show("deploy".parse().unwrap(), None);
     let seen = cluster.ask(question(), Duration::from_secs(5)).await;
     assert_eq!(seen.answers.len(), 3);
     assert_eq!(calls(seen), 1, "only the holder is left");
@@ -119,7 +119,7 @@ async fn the_holder_of_a_broken_grant_learns_why() {
     let one = Cluster::connect(servers[0].address().unwrap().to_string()).await.unwrap();
     let two = Cluster::connect(servers[1].address().unwrap().to_string()).await.unwrap();
     let guard = one.mutex("deploy").unwrap().lock().await.unwrap();
-    two.break_grant("deploy".parse().unwrap(), guard.fence(), "it hangs");
+    two.break_grant("deploy".parse().unwrap(), guard.fence(), "it hangs").unwrap();
     assert!(guard.lost().await.to_string().contains("it hangs"));
     let fence = guard.fence();
     drop(guard);
@@ -301,7 +301,7 @@ async fn all_waiting_tasks_learn_why_a_lock_is_lost() {
             tokio::spawn(async move { guard.lost().await.to_string() })
         })
         .collect();
-    sites[1].break_grant("deploy".parse().unwrap(), guard.fence(), "it hangs");
+    sites[1].break_grant("deploy".parse().unwrap(), guard.fence(), "it hangs").unwrap();
     for waiter in waiters {
         assert_eq!(waiter.await.unwrap(), "it was broken: it hangs");
     }
@@ -374,7 +374,7 @@ async fn an_election_has_one_leader_and_is_observed() {
     assert_eq!(election(0).leader().await.unwrap().unwrap().value(), "two:9000");
     let long = "x".repeat(quorate::Election::VALUE_MAX + 1);
     let error = election(0).campaign(&long).await.unwrap_err();
-    assert_eq!(error.to_string(), "a value of 1025 bytes is too long; take 1024 at most");
+    assert_eq!(error.to_string(), "the value has 1025 bytes; at most 1024 are allowed");
 }
 
 #[test]

@@ -170,7 +170,7 @@ async fn claims_that_do_not_wait_and_questions_end_within_a_lease() {
     let held = cluster.mutex("held").unwrap().lock().await.unwrap();
     net.wires[0].cut();
     let (mutex, pool) = (cluster.mutex("a").unwrap(), cluster.pool("b", 2).unwrap());
-    let question = Question::Show("a".parse().unwrap());
+    let question = Question::Show("a".parse().unwrap(), None);
     let election = cluster.election("f").unwrap();
     let all = tokio::join!(
         ends(mutex.try_lock()),

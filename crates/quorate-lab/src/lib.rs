@@ -11,6 +11,7 @@ mod catalogue;
 mod diagram;
 mod experiment;
 mod figure;
+pub mod fuzz;
 
 pub use algorithm::{ALL_SITES, Algorithm, SiteConfig, StepContext};
 pub use baseline::{Baseline, Envelope};

@@ -64,18 +64,24 @@ pub async fn write_frame<T: Serialize>(stream: &mut BoxedStream, frame: &T) -> i
     stream.flush().await
 }
 
-/// Splits a connection into its two directions.
-pub fn split(stream: BoxedStream) -> (FrameWriter, FrameReader) {
+/// Splits a connection into its two directions. `decoder` has read what came before. The
+/// connection is closed if more than `unread_max` bytes wait for the other end to read them.
+pub fn split(
+    stream: BoxedStream,
+    decoder: Decoder,
+    unread_max: usize,
+) -> (FrameWriter, FrameReader) {
     let (reader, writer) = tokio::io::split(stream);
     let (close_reader, closed) = oneshot::channel();
     let writer = FrameWriter {
         writer,
         bytes: Vec::new(),
         written: 0,
+        unread_max,
         last_received: clock::now(),
         close_reader: Some(close_reader),
     };
-    (writer, FrameReader { reader, closed })
+    (writer, FrameReader { reader, decoder, closed })
 }
 
 /// The writing half of a connection. Frames are queued, and written when its owner polls it.
@@ -85,10 +91,12 @@ pub struct FrameWriter {
     /// The bytes to write, and how many of them are written.
     bytes: Vec<u8>,
     written: usize,
+    /// How many bytes may wait to be written.
+    unread_max: usize,
     /// When the other side last sent something.
     last_received: Tick,
-    /// Dropped to end the reading half.
-    close_reader: Option<oneshot::Sender<()>>,
+    /// Used or dropped to end the reading half; `None` if the connection is closed.
+    close_reader: Option<oneshot::Sender<String>>,
 }
 
 impl fmt::Debug for FrameWriter {
@@ -98,13 +106,30 @@ impl fmt::Debug for FrameWriter {
 }
 
 impl FrameWriter {
-    /// Queues a frame.
-    ///
-    /// # Errors
-    ///
-    /// It is too long.
-    pub fn queue(&mut self, frame: &impl Serialize) -> Result<(), WireError> {
-        encode(frame, &mut self.bytes)
+    /// Queues a frame. If too many bytes wait already, because the other end does not read, or if
+    /// the frame is too long, the connection is closed instead: no frame is left out of a
+    /// connection that goes on. The reading half says why.
+    pub fn queue(&mut self, frame: &impl Serialize) {
+        if self.close_reader.is_none() {
+            return; // it is closed
+        }
+        if let Err(error) = encode(frame, &mut self.bytes) {
+            return self.close_because(error.to_string());
+        }
+        let unread = self.bytes.len() - self.written;
+        if unread > self.unread_max {
+            let most = self.unread_max;
+            let why = format!("it does not read: {unread} bytes wait, at most {most} are kept");
+            self.close_because(why);
+        }
+    }
+
+    /// Closes the connection, and forgets what is not written.
+    fn close_because(&mut self, why: String) {
+        if let Some(close_reader) = self.close_reader.take() {
+            drop(close_reader.send(why)); // it may have ended by itself
+        }
+        (self.bytes, self.written) = (Vec::new(), 0);
     }
 
     /// Writes the queued frames as far as the other side takes them; ready if none is left. If
@@ -120,6 +145,7 @@ impl FrameWriter {
             }
         }
         self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BUFFER);
         self.written = 0;
         if ready!(Pin::new(&mut self.writer).poll_flush(cx)).is_err() {
             self.close();
@@ -151,10 +177,17 @@ impl FrameWriter {
     }
 }
 
+/// How much of the space for queued frames is kept when all are written.
+const KEPT_BUFFER: usize = 64 << 10;
+
+/// The most frames that are read together.
+const FRAMES_AT_ONCE: usize = 64;
+
 /// The reading half of a connection.
 pub struct FrameReader {
     reader: ReadHalf<BoxedStream>,
-    closed: oneshot::Receiver<()>,
+    decoder: Decoder,
+    closed: oneshot::Receiver<String>,
 }
 
 impl fmt::Debug for FrameReader {
@@ -164,31 +197,31 @@ impl fmt::Debug for FrameReader {
 }
 
 impl FrameReader {
-    /// Reads until the connection ends. All frames that have arrived go to `on_frames` together; it
-    /// returns false to end the connection.
+    /// Reads the frames that have arrived, up to a limit, and waits if there is none; `None` if one
+    /// side has closed the connection.
     ///
     /// # Errors
     ///
-    /// Why the connection ended, unless one side closed it.
-    pub async fn read_all<T: DeserializeOwned>(
-        mut self,
-        mut decoder: Decoder,
-        mut on_frames: impl FnMut(Vec<T>) -> bool,
-    ) -> io::Result<()> {
+    /// Why the connection ended, unless one side closed it without a reason.
+    pub async fn read<T: DeserializeOwned>(&mut self) -> io::Result<Option<Vec<T>>> {
         loop {
             let mut frames = Vec::new();
-            while let Some(frame) = decoder.next().map_err(invalid)? {
+            while frames.len() < FRAMES_AT_ONCE
+                && let Some(frame) = self.decoder.next().map_err(invalid)?
+            {
                 frames.push(frame);
             }
-            if !frames.is_empty() && !on_frames(frames) {
-                return Ok(());
+            if !frames.is_empty() {
+                return Ok(Some(frames));
             }
             tokio::select! {
                 biased;
-                arrived = self.reader.read_buf(decoder.buffer()) => {
-                    if arrived? == 0 { return Ok(()) }
+                why = &mut self.closed => {
+                    return why.map_or(Ok(None), |why| Err(io::Error::other(why)));
                 }
-                _ = &mut self.closed => return Ok(()),
+                arrived = self.reader.read_buf(self.decoder.buffer()) => {
+                    if arrived? == 0 { return Ok(None) }
+                }
             }
         }
     }

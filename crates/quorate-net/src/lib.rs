@@ -4,5 +4,6 @@
 pub mod backoff;
 pub mod clock;
 pub mod connection;
+pub mod descriptors;
 pub mod findings;
 pub mod tls;

@@ -29,6 +29,9 @@ pub enum Effect<P: Protocol> {
     Persist(Record),
     /// For operators: a lost token has been replaced.
     Regenerated(Regeneration),
+    /// What other sites have said cannot all be true: the step went on without part of it. No site
+    /// that follows the protocol brings this about.
+    Contradiction(&'static str),
     /// Nothing to do, and why. Each reason is reached by a scenario of its own.
     Ignore(&'static str),
 }
@@ -77,6 +80,11 @@ impl<P: Protocol> Out<P> {
     /// Records why there is nothing to do.
     pub fn ignore(&mut self, why: &'static str) {
         self.effects.push_back(Effect::Ignore(why));
+    }
+
+    /// Records that other sites contradict each other.
+    pub fn contradiction(&mut self, what: &'static str) {
+        self.effects.push_back(Effect::Contradiction(what));
     }
 
     /// Adds any effect.

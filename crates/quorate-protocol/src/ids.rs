@@ -33,7 +33,8 @@ impl GrantNo {
 
     /// The number `loans` further on in the same chain.
     pub fn plus(self, loans: u64) -> Self {
-        Self { count: self.count + loans, ..self }
+        let count = self.count.checked_add(loans);
+        Self { count: count.expect("the loans of others stay below 2^62"), ..self }
     }
 }
 

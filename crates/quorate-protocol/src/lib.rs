@@ -43,12 +43,14 @@ mod ids;
 mod mutations;
 pub mod mutex;
 mod no_wait;
+mod plausible;
 pub mod pool;
 mod protocol;
 mod quorum_picker;
 pub mod role;
 mod sessions;
 mod shared;
+mod stay_timer;
 pub mod token;
 mod view;
 
@@ -57,9 +59,11 @@ pub use effect::{Effect, Out, Record};
 pub use ids::{Fences, GrantNo};
 #[cfg(feature = "mutations")]
 pub use mutations::MutantProtocol;
+pub use plausible::{Field, JUMP_MAX, NUMBER_MAX};
 pub use protocol::{Input, Protocol, Violation};
 pub use quorate_quorum::SiteId;
 pub use quorate_session::{ClaimId, Fence, SPLITMIX_STEP, SessionNo, Tick, Ticket, Why, splitmix};
 pub use sessions::{OutboundSession, Sessions};
 pub use shared::{FENCE_BLOCK, Shared};
+pub use stay_timer::StayTimer;
 pub use view::{ClaimView, Eta, ValidityBasis, View};

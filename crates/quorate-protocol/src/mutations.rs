@@ -6,7 +6,8 @@ use std::hash::Hash;
 use quorate_quorum::{QuorumSystem, SiteId};
 
 use crate::{
-    ClaimId, Effect, Input, Out, Protocol, Shared, Tick, Ticket, ValidityBasis, View, Violation,
+    ClaimId, ClaimView, Effect, Input, Out, Protocol, Shared, Tick, Ticket, ValidityBasis, View,
+    Violation,
 };
 
 /// A wrapper around a lock that undoes one of its repairs.
@@ -81,6 +82,14 @@ impl<W: MutantProtocol> Protocol for W {
         self.lock().view()
     }
 
+    fn claim_view(&self, claim: ClaimId) -> Option<ClaimView> {
+        self.lock().claim_view(claim)
+    }
+
+    fn view_without_claims(&self, most: usize) -> View {
+        self.lock().view_without_claims(most)
+    }
+
     fn is_wanted(&self) -> bool {
         self.lock().is_wanted()
     }
@@ -132,6 +141,7 @@ impl<P: Protocol> Effect<P> {
             Effect::Disarm(timer) => Effect::Disarm(timer),
             Effect::Persist(record) => Effect::Persist(record),
             Effect::Regenerated(what) => Effect::Regenerated(what),
+            Effect::Contradiction(what) => Effect::Contradiction(what),
             Effect::Ignore(why) => Effect::Ignore(why),
         }
     }

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use quorate_quorum::{QuorumSystem, SiteId};
 
 use crate::pool::Units;
-use crate::{ClaimId, Out, SessionNo, Shared, Tick, Ticket, ValidityBasis, View};
+use crate::{ClaimId, ClaimView, Field, Out, SessionNo, Shared, Tick, Ticket, ValidityBasis, View};
 
 /// One site's part in a lock protocol, as a pure state machine.
 ///
@@ -70,6 +70,22 @@ pub trait Protocol: Clone + Debug + Eq + Hash {
 
     /// The holders, the waiters in order, and which of them block which: for `show` and `explain`.
     fn view(&self) -> View;
+
+    /// One claim as [`view`](Self::view) shows it. A protocol with many claims finds it without
+    /// looking at all.
+    fn claim_view(&self, claim: ClaimId) -> Option<ClaimView> {
+        self.view().claims.into_iter().find(|view| view.ticket.claim == claim)
+    }
+
+    /// What [`view`](Self::view) shows beside the claims, at most `most` of each list. A protocol
+    /// with long lists does not make them first.
+    fn view_without_claims(&self, most: usize) -> View {
+        let mut view = View { claims: Vec::new(), ..self.view() };
+        view.lent.truncate(most);
+        view.queue.truncate(most);
+        view.etas.truncate(most);
+        view
+    }
 
     /// Whether another site is known to wait for what a claim of this site holds.
     fn is_wanted(&self) -> bool;
@@ -154,6 +170,12 @@ pub enum Violation {
     /// A request was let in with a group that it did not claim.
     #[error("ticket {0} was let in with a group it did not claim")]
     NotClaimed(Ticket),
+    /// A field of a message cannot be true.
+    #[error("an implausible {0}")]
+    Implausible(Field),
+    /// A number is so far above ours that it is not believed yet.
+    #[error("a {0} far above ours")]
+    Far(Field),
     /// A message of a holder came from a request that does not have our vote.
     #[error("ticket {0} does not have our vote")]
     NotHolder(Ticket),

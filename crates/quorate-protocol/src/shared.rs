@@ -9,6 +9,7 @@ use std::sync::Arc;
 use quorate_quorum::{QuorumSystem, SiteId, SiteSet};
 
 use crate::group::Group;
+use crate::plausible::Jumps;
 use crate::quorum_picker::QuorumPicker;
 use crate::sessions::Sessions;
 use crate::{Clock, Fence, Out, Protocol, Record, SessionNo, Ticket};
@@ -49,6 +50,11 @@ pub struct Shared {
     quorums: Arc<dyn QuorumSystem>,
     /// The sites that are to host the stages of role locks, where the hash must not decide.
     hosts: Arc<BTreeMap<Group, SiteId>>,
+    /// How far the numbers of other sites may lie above ours.
+    pub(crate) jumps: Jumps,
+    /// Whether numbers of other sites are not checked.
+    #[cfg(feature = "mutations")]
+    trusts_numbers: bool,
 }
 
 impl Shared {
@@ -71,7 +77,16 @@ impl Shared {
             rotation: 0,
             quorums,
             hosts: Arc::default(),
+            jumps: Jumps::default(),
+            #[cfg(feature = "mutations")]
+            trusts_numbers: false,
         }
+    }
+
+    /// Whether numbers of other sites are checked: always.
+    #[cfg(not(feature = "mutations"))]
+    pub const fn checks_numbers(&self) -> bool {
+        true
     }
 
     /// Makes `host` the preferred host of the stages of `group`, in place of the one by hash.

@@ -8,15 +8,14 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::SystemTime;
 
+use quorate_net::descriptors;
 use quorate_net::findings::Findings;
 use quorate_net::tls;
+use quorate_session::limits;
 use quorate_site::Disk;
 
 use crate::SiteConfig;
 use crate::disk::{Copied, Store};
-
-/// The most sites of a cluster.
-const MOST_SITES: usize = 1024;
 
 impl SiteConfig {
     /// Everything that is wrong with the settings and, at this time, with the certificates. A site
@@ -31,6 +30,7 @@ impl SiteConfig {
         if let Some(path) = &self.unix {
             check_unix(path, &mut findings);
         }
+        self.check_descriptors(descriptors::raise_limit(), &mut findings);
         findings
     }
 
@@ -53,8 +53,12 @@ impl SiteConfig {
     pub(crate) fn check_settings(&self) -> Findings {
         let mut findings = Findings::default();
         let n = self.sites.len();
-        if n > MOST_SITES {
-            findings.error(format!("sites has {n} addresses; at most {MOST_SITES} are possible"));
+        if n > limits::SITES {
+            let most = limits::SITES;
+            findings.error(format!("sites has {n} addresses; at most {most} are possible"));
+        }
+        if self.clients_max == Some(0) {
+            findings.error("clients_max = 0: no client could connect; take 1 or more".to_owned());
         }
         if !self.has_place() {
             let site = self.site;
@@ -72,6 +76,18 @@ impl SiteConfig {
             findings.error(error.to_string());
         }
         findings
+    }
+
+    /// There are file descriptors for as many clients as are wanted.
+    fn check_descriptors(&self, limit: usize, findings: &mut Findings) {
+        let (possible, wanted) = (self.clients_max_of(limit), self.clients_max.unwrap_or(1));
+        if possible < wanted {
+            let needed = wanted.saturating_add(self.reserved_descriptors());
+            findings.warning(format!(
+                "clients_max = {wanted}: with {limit} file descriptors at most {possible} clients \
+                 can connect; set LimitNOFILE to {needed} or more"
+            ));
+        }
     }
 
     /// Each address has a host and a port, and is there once.

@@ -15,6 +15,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::ServerError;
+use crate::admission::HANDSHAKES_MAX;
 
 /// The configuration of a site, as in `site.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -44,6 +45,9 @@ pub struct SiteConfig {
     /// How many callers of one site may hold a lock in a row while another site waits.
     #[serde(default = "local_turns")]
     pub local_turns: u32,
+    /// How many clients may be connected at the same time; by default as many as the process may
+    /// have file descriptors for, and at most 16384.
+    pub clients_max: Option<usize>,
     /// How long callers that are inside have to leave when this site is asked to stop.
     #[serde(default = "drain", deserialize_with = "read_time")]
     pub drain: Duration,
@@ -124,6 +128,7 @@ impl SiteConfig {
             lease_ms: lease_ms(),
             drift_permille: drift(),
             local_turns: local_turns(),
+            clients_max: None,
             drain: drain(),
             group_choice: group_choice(),
             group_limit_ms: None,
@@ -194,6 +199,18 @@ impl SiteConfig {
     pub(crate) fn drift(&self) -> Result<Drift, ServerError> {
         let drift = Drift::new(self.drift_permille);
         drift.map_err(|error| ServerError::Config(format!("drift_permille: {error}")))
+    }
+
+    /// How many clients may be connected at the same time, with this many descriptors.
+    pub(crate) fn clients_max_of(&self, descriptors: usize) -> usize {
+        let room = descriptors.saturating_sub(self.reserved_descriptors());
+        self.clients_max.unwrap_or(CLIENTS_MAX).min(room)
+    }
+
+    /// The file descriptors that clients leave for all else: two connections to each other site,
+    /// handshakes, and files.
+    pub(crate) fn reserved_descriptors(&self) -> usize {
+        FILES + HANDSHAKES_MAX + 2 * self.sites.len()
     }
 
     /// The options of group locks.
@@ -268,6 +285,12 @@ impl SiteConfig {
         Ok(config)
     }
 }
+
+/// How many clients are taken by default, if there are descriptors for them.
+const CLIENTS_MAX: usize = 16_384;
+
+/// How many file descriptors a site needs beside its connections, generously.
+const FILES: usize = 64;
 
 /// Said of a configuration for earlier versions.
 const EPOCH_IS_GONE: &str = "`epoch` is gone: remove the line. Sites compare the list of sites and \

@@ -36,6 +36,13 @@ pub(crate) struct Stranger {
     pub(crate) certificate: Option<String>,
 }
 
+impl Stranger {
+    /// Somebody at this address, of whom nothing else is known.
+    pub(crate) fn at(host: String) -> Self {
+        Self { host, site: None, certificate: None }
+    }
+}
+
 impl ConnectionLog {
     /// A site is connected.
     pub(crate) fn up(&self, site: SiteId, address: &str) {
@@ -75,6 +82,20 @@ impl ConnectionLog {
             let (address, site, certificate) = (host, site.map(display), certificate.as_deref());
             let suppressed = (count > 0).then_some(count);
             tracing::warn!(address, site, certificate, why, suppressed, "a connection was refused");
+        }
+    }
+
+    /// The connection of a client ended. A client that goes away by itself is not worth a line.
+    pub(crate) fn closed(&self, client: &Stranger, error: &io::Error) {
+        if !matches!(error.kind(), io::ErrorKind::Other | io::ErrorKind::InvalidData) {
+            return tracing::debug!(%error, "the connection of a client ended");
+        }
+        let (address, why) = (&client.host, error.to_string());
+        // Numbers differ each time; the reason before them does not.
+        let reason = why.split(':').next().unwrap_or_default();
+        if let Some(count) = self.pass(&format!("closed {address}: {reason}")) {
+            let suppressed = (count > 0).then_some(count);
+            tracing::warn!(address, why, suppressed, "the connection of a client was closed");
         }
     }
 

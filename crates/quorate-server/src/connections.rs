@@ -68,10 +68,8 @@ impl Connections {
     /// Queues a frame, if there is a connection.
     pub(crate) fn send(&mut self, remote: Remote, frame: &impl Serialize) {
         let Some((_, writer)) = self.all.get_mut(&remote) else { return };
-        match writer.queue(frame) {
-            Ok(()) => drop(self.unwritten.insert(remote)),
-            Err(error) => tracing::error!(%error, "a message was not sent"),
-        }
+        writer.queue(frame);
+        self.unwritten.insert(remote);
     }
 
     /// Writes the queued frames, those of each connection together. If the other side does not take

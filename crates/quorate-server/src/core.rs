@@ -18,14 +18,15 @@ use quorate_site::identity::IdentityRefusal;
 use quorate_site::token::Regeneration;
 use quorate_site::{Audit, Effect, Input, SitePacket};
 use quorate_wire::ClientPacket;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::connections::{Connections, Remote};
 use crate::disk::Write;
 use crate::disk_writer::{DiskReport, Written};
+use crate::inbox::Inbox;
 use crate::local::{LocalClient, LocalClients};
+use crate::log_limit::LogLimit;
 
 /// An event of a site. Connections are numbered, so that packets of an old one are not taken for
 /// packets of the present one.
@@ -56,7 +57,7 @@ struct DeferredEffect {
 #[derive(Debug)]
 pub(crate) struct Core {
     site: SiteWithClients,
-    events: UnboundedReceiver<Event>,
+    inbox: Inbox,
     connections: Connections,
     locals: LocalClients,
     disk: Sender<Write>,
@@ -70,6 +71,8 @@ pub(crate) struct Core {
     defer_limit: usize,
     /// The last refusal of each peer, and the last by each peer, so that each is logged once.
     refusals: BTreeMap<SiteId, [Option<IdentityRefusal>; 2]>,
+    /// Limits how often violations are logged.
+    violations: LogLimit,
     alarm: Alarm,
     wake: Option<Tick>,
     /// When to look for silent connections.
@@ -84,10 +87,8 @@ pub(crate) struct Core {
     _transport: JoinSet<()>,
 }
 
-/// How many events are handled before frames are written.
-const BATCH: usize = 256;
-
-/// How many effects may wait for the disk before outdated ones are forgotten.
+/// How many effects may wait for the disk before outdated ones are forgotten, and clients have to
+/// wait.
 const DEFER_LIMIT: usize = 4096;
 
 /// How long a site that stops waits for the others to read its last frames.
@@ -96,7 +97,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 impl Core {
     pub(crate) fn new(
         site: SiteWithClients,
-        events: UnboundedReceiver<Event>,
+        inbox: Inbox,
         disk: Sender<Write>,
         alarm: Alarm,
         transport: JoinSet<()>,
@@ -105,7 +106,7 @@ impl Core {
     ) -> Self {
         Self {
             site,
-            events,
+            inbox,
             connections: Connections::new(silence_timeout),
             locals: LocalClients::default(),
             disk,
@@ -115,6 +116,7 @@ impl Core {
             deferred: VecDeque::new(),
             defer_limit: DEFER_LIMIT,
             refusals: BTreeMap::new(),
+            violations: LogLimit::default(),
             alarm,
             wake: None,
             sweep: clock::now() + silence_timeout,
@@ -127,12 +129,13 @@ impl Core {
 
     /// Runs until it is stopped.
     pub(crate) async fn run(mut self) {
-        let mut batch = Vec::with_capacity(BATCH);
+        let mut batch = Vec::new();
         while !self.stopping {
             self.set_alarm();
+            let with_clients = self.deferred.len() < DEFER_LIMIT;
             tokio::select! {
                 biased;
-                count = self.events.recv_many(&mut batch, BATCH) => if count == 0 { return },
+                open = self.inbox.receive(&mut batch, with_clients) => if !open { return },
                 rang = self.alarm.ring() => {
                     if let Err(error) = rang {
                         tracing::error!(%error, "the timer failed; the site stops");
@@ -200,8 +203,12 @@ impl Core {
             }
             Event::ClientUp(id, number, writer) => {
                 self.connections.open(Remote::Client(id), number, writer);
+                self.step(GatewayInput::Up(id));
             }
-            Event::LocalUp(id, number, client) => self.locals.open(id, number, client),
+            Event::LocalUp(id, number, client) => {
+                self.locals.open(id, number, client);
+                self.step(GatewayInput::Up(id));
+            }
             Event::ClientPackets(id, number, packets) => {
                 let (is_local, remote) =
                     (self.locals.number(id) == Some(number), Remote::Client(id));
@@ -323,6 +330,12 @@ impl Core {
             GatewayEffect::Site(Effect::Drained) => self.stopping = true,
             GatewayEffect::Site(Effect::Audit(audit)) => log_audit(&audit),
             GatewayEffect::Site(Effect::Regenerated(name, what)) => log_token(&name, &what),
+            GatewayEffect::Site(Effect::Violation(site, why)) => {
+                if let Some(count) = self.violations.pass(&format!("{site}: {why}"), clock::now()) {
+                    let suppressed = (count > 0).then_some(count);
+                    tracing::warn!(%site, %why, suppressed, "a site sent what cannot be true");
+                }
+            }
             GatewayEffect::Site(Effect::Note(about, what)) => {
                 tracing::debug!(site = %about, "{what}");
             }
@@ -346,7 +359,7 @@ impl Core {
     /// Lets the clients in this process give back their grants before the site stops.
     fn stop_local_clients(&mut self) {
         self.locals.stop();
-        while let Ok(event) = self.events.try_recv() {
+        while let Some(event) = self.inbox.try_own() {
             self.on_event(event);
         }
     }

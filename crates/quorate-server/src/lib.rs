@@ -1,5 +1,6 @@
 //! The driver of a site: connections, TLS, disk, clock. All decisions are made in `quorate-site`.
 
+mod admission;
 pub mod certificates;
 mod check;
 mod config;
@@ -9,6 +10,7 @@ mod core;
 mod disk;
 mod disk_writer;
 mod error;
+mod inbox;
 mod local;
 mod log_limit;
 mod place;

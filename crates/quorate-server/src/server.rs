@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use quorate_net::clock::{self, Alarm};
+use quorate_net::descriptors;
 use quorate_net::tls::Tls;
 use quorate_session::SiteId;
 use quorate_session::client::ClientId;
@@ -18,22 +19,23 @@ use quorate_site::{Effect, Start};
 use tokio::io::DuplexStream;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::ServerError;
+use crate::admission::Admission;
 use crate::config::SiteConfig;
 use crate::core::{Core, Event};
 use crate::disk::{Store, Write};
 use crate::disk_writer;
+use crate::inbox::{Events, Inbox, inbox};
 use crate::local::{LocalClient, LocalLink};
 use crate::transport::Transport;
 
 /// A running site. Dropping it stops the site.
 #[derive(Debug)]
 pub struct Server {
-    events: UnboundedSender<Event>,
+    events: Events,
     terms: Terms,
     numbers: Arc<AtomicU64>,
     runtime: Option<Handle>,
@@ -135,7 +137,8 @@ impl Server {
                 store.write(&[Write::Site(Box::new(disk.clone()))]).map_err(problem)?;
             }
         }
-        let (events, inbox) = unbounded_channel();
+        let (events, inbox) = inbox();
+        let clients_max = config.clients_max_of(descriptors::raise_limit());
         let numbers = Arc::default();
         let transport = Transport {
             me: config.me(),
@@ -146,6 +149,7 @@ impl Server {
             events: events.clone(),
             numbers: Arc::clone(&numbers),
             log: Arc::default(),
+            admission: Arc::new(Admission::new(clients_max)),
         };
         let server = Self {
             events,
@@ -167,7 +171,7 @@ impl Server {
     /// Connects a client in this process. Packets of the site go to `client`.
     pub fn connect(&self, id: ClientId, client: Arc<dyn LocalClient>) -> LocalLink {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        LocalLink::open(self.events.clone(), id, number, client)
+        LocalLink::open(self.events.own.clone(), id, number, client)
     }
 
     /// The terms of its sessions.
@@ -209,7 +213,7 @@ impl Server {
     /// Waits until it has stopped by itself, because its disk or its timer failed. The log says
     /// which.
     pub async fn ended(&self) {
-        self.events.closed().await;
+        self.events.own.closed().await;
     }
 
     /// Stops it, and waits until it has stopped. Grants of callers in this process are released, so
@@ -229,7 +233,7 @@ impl Server {
     /// Sends the event, and waits until the site has stopped.
     async fn end(&self, event: impl FnOnce(oneshot::Sender<()>) -> Event) {
         let (done, stopped) = oneshot::channel();
-        if self.events.send(event(done)).is_ok() {
+        if self.events.own.send(event(done)).is_ok() {
             drop(stopped.await);
         }
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -242,7 +246,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let (done, _) = oneshot::channel();
-        drop(self.events.send(Event::Stop(done))); // it may have stopped
+        drop(self.events.own.send(Event::Stop(done))); // it may have stopped
     }
 }
 
@@ -315,7 +319,7 @@ struct PreparedSite {
     store: Box<Store>,
     /// The folder of the store, if it is on disk.
     folder: PathBuf,
-    inbox: UnboundedReceiver<Event>,
+    inbox: Inbox,
     sent: Arc<AtomicU64>,
 }
 
@@ -347,7 +351,7 @@ impl PreparedSite {
             let listener = UnixListener::bind(&path).map_err(problem)?;
             tasks.spawn(transport.clone().accept_unix(listener));
         }
-        let (events, timeout) = (transport.events, transport.terms.lease.length());
+        let (events, timeout) = (transport.events.own, transport.terms.lease.length());
         let (folder, writes) = (self.folder, self.store.writes());
         let reopen = move || match Store::open(&folder) {
             Ok(store) => Ok(store.counting(Arc::clone(&writes))),

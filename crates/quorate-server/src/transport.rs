@@ -1,17 +1,16 @@
 //! Opens connections to other sites, and accepts those of sites and clients.
 
 use std::io;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use quorate_net::backoff::Backoff;
-use quorate_net::connection::{BoxedStream, read_frame, split, write_frame};
+use quorate_net::connection::{BoxedStream, FrameReader, read_frame, split, write_frame};
 use quorate_net::tls::{Tls, TlsProblem, close_gently, is_site, peer_names};
-use quorate_session::SiteId;
-use quorate_session::client::ClientId;
-use quorate_session::session::Terms;
+use quorate_session::client::{ClientId, ClientMessage};
+use quorate_session::session::{Hello, Opening, Packet, Terms};
+use quorate_session::{SiteId, limits};
 use quorate_site::SitePacket;
 use quorate_wire::{
     ClientPacket, Configuration, Decoder, Handshake, HandshakeReply, Refusal, Who, WireError,
@@ -19,11 +18,13 @@ use quorate_wire::{
 };
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::admission::{Admission, ClientPlace};
 use crate::connection_log::{ConnectionLog, Stranger};
 use crate::core::Event;
+use crate::inbox::Events;
 
 /// How long the other end has for its part of the handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -42,9 +43,10 @@ pub(crate) struct Transport {
     pub(crate) terms: Terms,
     pub(crate) configuration: Arc<Configuration>,
     pub(crate) tls: Option<Tls>,
-    pub(crate) events: UnboundedSender<Event>,
+    pub(crate) events: Events,
     pub(crate) numbers: Arc<AtomicU64>,
     pub(crate) log: Arc<ConnectionLog>,
+    pub(crate) admission: Arc<Admission>,
 }
 
 /// A connection of somebody else, before its handshake.
@@ -53,6 +55,20 @@ struct Accepted {
     stranger: Stranger,
     /// The sites that it may be: without TLS any, else those that its certificate names.
     sites: Vec<SiteId>,
+}
+
+/// A connection of somebody else after its handshake.
+struct Known {
+    stream: BoxedStream,
+    decoder: Decoder,
+    stranger: Stranger,
+    who: Remote,
+}
+
+/// Who the other end of a connection is.
+enum Remote {
+    Site(SiteId),
+    Client(ClientId, ClientPlace),
 }
 
 impl Transport {
@@ -115,7 +131,8 @@ impl Transport {
             match listener.accept().await {
                 Ok((stream, address)) => {
                     let transport = self.clone();
-                    tokio::spawn(async move { transport.serve_tcp(stream, address.ip()).await });
+                    let stranger = Stranger::at(address.ip().to_canonical().to_string());
+                    self.serve(async move { transport.accept_tcp(stream, stranger).await });
                 }
                 Err(error) => {
                     self.log.not_accepted(&error);
@@ -131,10 +148,9 @@ impl Transport {
             match listener.accept().await {
                 Ok((stream, _)) => {
                     let transport = self.clone();
-                    let stranger = Stranger { host: "unix".into(), site: None, certificate: None };
-                    let stream = Box::new(stream);
+                    let (stream, stranger) = (Box::new(stream), Stranger::at("unix".into()));
                     let accepted = Accepted { stream, stranger, sites: Vec::new() };
-                    tokio::spawn(async move { transport.serve(accepted).await });
+                    self.serve(async move { transport.shake_hands(accepted).await });
                 }
                 Err(error) => {
                     self.log.not_accepted(&error);
@@ -144,13 +160,46 @@ impl Transport {
         }
     }
 
-    async fn serve_tcp(self, stream: TcpStream, host: IpAddr) {
-        let host = host.to_canonical().to_string();
-        let mut stranger = Stranger { host, site: None, certificate: None };
+    /// Waits for the handshake of a connection that was accepted, and uses it until it ends.
+    fn serve(&self, handshake: impl Future<Output = Option<Known>> + Send + 'static) {
+        let (transport, mut place) = (self.clone(), self.admission.begin_handshake());
+        tokio::spawn(async move {
+            let known = tokio::select! {
+                known = handshake => known,
+                () = place.taken_away() => None, // there are too many, and it is the oldest
+            };
+            drop(place);
+            if let Some(known) = known {
+                transport.use_connection(known).await;
+            }
+        });
+    }
+
+    /// Uses a connection of somebody else until it ends.
+    async fn use_connection(&self, known: Known) {
+        let Known { stream, decoder, stranger, who } = known;
+        match who {
+            Remote::Site(peer) => self.run_site(stream, decoder, peer).await,
+            Remote::Client(id, place) => {
+                if let Err(error) = self.run_client(stream, decoder, id).await {
+                    self.log.closed(&stranger, &error);
+                }
+                drop(place);
+            }
+        }
+    }
+
+    /// The handshakes of a connection over TCP. `None` if the other end is gone or was refused.
+    async fn accept_tcp(self, stream: TcpStream, mut stranger: Stranger) -> Option<Known> {
         match self.secure(stream, &mut stranger).await {
-            Ok(Some((stream, sites))) => self.serve(Accepted { stream, stranger, sites }).await,
-            Ok(None) => {}
-            Err(error) => self.on_failed_handshake(&stranger, &error),
+            Ok(Some((stream, sites))) => {
+                self.shake_hands(Accepted { stream, stranger, sites }).await
+            }
+            Ok(None) => None,
+            Err(error) => {
+                self.on_failed_handshake(&stranger, &error);
+                None
+            }
         }
     }
 
@@ -197,19 +246,17 @@ impl Transport {
         Ok(())
     }
 
-    /// Reads the handshake of a client or of a site, and uses the connection until it ends.
-    async fn serve(&self, accepted: Accepted) {
+    /// Reads and answers the handshake of a client or of a site. `None` if the other end is gone
+    /// or was refused.
+    async fn shake_hands(&self, accepted: Accepted) -> Option<Known> {
         let Accepted { mut stream, mut stranger, sites } = accepted;
-        let mut decoder = Decoder::default();
-        match self.shake_hands(&mut stream, &mut decoder, &mut stranger, &sites).await {
-            Ok(Some(Who::Site { from, .. })) => self.run_site(stream, decoder, from).await,
-            Ok(Some(Who::Client(id))) => {
-                if let Err(error) = self.run_client(stream, decoder, id).await {
-                    tracing::debug!(%error, "the connection of a client ended");
-                }
+        let mut decoder = Decoder::with_limit(limits::HANDSHAKE_BYTES);
+        match self.answer(&mut stream, &mut decoder, &mut stranger, &sites).await {
+            Ok(who) => who.map(|who| Known { stream, decoder, stranger, who }),
+            Err(error) => {
+                self.on_failed_handshake(&stranger, &error);
+                None
             }
-            Ok(None) => {}
-            Err(error) => self.on_failed_handshake(&stranger, &error),
         }
     }
 
@@ -226,13 +273,13 @@ impl Transport {
     }
 
     /// Answers the first frame. `None` if the other end had to be refused.
-    async fn shake_hands(
+    async fn answer(
         &self,
         stream: &mut BoxedStream,
         decoder: &mut Decoder,
         stranger: &mut Stranger,
         sites: &[SiteId],
-    ) -> io::Result<Option<Who>> {
+    ) -> io::Result<Option<Remote>> {
         let handshake: Handshake = read_frame(stream, decoder, HANDSHAKE_TIMEOUT).await?;
         let (version, who) = match self.accepts(&handshake, sites, stranger)? {
             Ok(accepted) => accepted,
@@ -260,7 +307,7 @@ impl Transport {
         handshake: &Handshake,
         sites: &[SiteId],
         stranger: &mut Stranger,
-    ) -> io::Result<Result<(u32, Who), Refusal>> {
+    ) -> io::Result<Result<(u32, Remote), Refusal>> {
         let version = match handshake.version() {
             Ok(version) => version,
             Err(why) => return Ok(Err(why)),
@@ -270,10 +317,17 @@ impl Transport {
         if let Who::Site { from, .. } = &who {
             stranger.site = Some(*from);
         }
-        Ok(match self.refusal(&who, sites) {
-            Some(why) => Err(why),
-            None => Ok((version, who)),
-        })
+        if let Some(why) = self.refusal(&who, sites) {
+            return Ok(Err(why));
+        }
+        let who = match who {
+            Who::Site { from, .. } => Ok(Remote::Site(from)),
+            Who::Client(id) => match self.admission.take_client() {
+                Ok(place) => Ok(Remote::Client(id, place)),
+                Err(most) => Err(Refusal::TooManyClients(most)),
+            },
+        };
+        Ok(who.map(|who| (version, who)))
     }
 
     fn refusal(&self, who: &Who, sites: &[SiteId]) -> Option<Refusal> {
@@ -304,17 +358,16 @@ impl Transport {
     async fn run_peer(
         &self,
         stream: BoxedStream,
-        decoder: Decoder,
+        mut decoder: Decoder,
         peer: SiteId,
     ) -> io::Result<()> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let (writer, reader) = split(stream);
-        drop(self.events.send(Event::PeerUp(peer, number, writer)));
-        let on_packets = |packets: Vec<SitePacket>| {
-            self.events.send(Event::PeerPackets(peer, number, packets)).is_ok()
-        };
-        let done = reader.read_all(decoder, on_packets).await;
-        drop(self.events.send(Event::PeerDown(peer, number)));
+        decoder.set_limit(limits::FRAME_BYTES);
+        let (writer, mut reader) = split(stream, decoder, limits::UNREAD_BYTES_SITE);
+        let events = &self.events.peers;
+        drop(events.send(Event::PeerUp(peer, number, writer)).await);
+        let done = read_peer(&mut reader, events, peer, number).await;
+        drop(events.send(Event::PeerDown(peer, number)).await);
         done
     }
 
@@ -322,19 +375,70 @@ impl Transport {
     async fn run_client(
         &self,
         stream: BoxedStream,
-        decoder: Decoder,
+        mut decoder: Decoder,
         id: ClientId,
     ) -> io::Result<()> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let (writer, reader) = split(stream);
-        drop(self.events.send(Event::ClientUp(id, number, writer)));
-        let on_packets = |packets: Vec<ClientPacket>| {
-            self.events.send(Event::ClientPackets(id, number, packets)).is_ok()
-        };
-        let done = reader.read_all(decoder, on_packets).await;
-        drop(self.events.send(Event::ClientDown(id, number)));
+        decoder.set_limit(limits::CLIENT_FRAME_BYTES);
+        let (writer, mut reader) = split(stream, decoder, limits::UNREAD_BYTES);
+        let events = &self.events.clients;
+        drop(events.send(Event::ClientUp(id, number, writer)).await);
+        let done = read_client(&mut reader, events, id, number).await;
+        drop(events.send(Event::ClientDown(id, number)).await);
         done
     }
+}
+
+/// Reads from a peer until the connection ends. It waits while the site is busy.
+async fn read_peer(
+    reader: &mut FrameReader,
+    events: &Sender<Event>,
+    peer: SiteId,
+    number: u64,
+) -> io::Result<()> {
+    while let Some(packets) = reader.read::<SitePacket>().await? {
+        if events.send(Event::PeerPackets(peer, number, packets)).await.is_err() {
+            break; // the site has stopped
+        }
+    }
+    Ok(())
+}
+
+/// Reads from a client until the connection ends. It waits while the site is busy. Only packets
+/// that clients send are accepted, and a session is resumed at most once: each time, all that the
+/// client has not acknowledged is sent again.
+async fn read_client(
+    reader: &mut FrameReader,
+    events: &Sender<Event>,
+    id: ClientId,
+    number: u64,
+) -> io::Result<()> {
+    let broken = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, why.to_owned()));
+    let mut resumed = 0;
+    while let Some(packets) = reader.read::<ClientPacket>().await? {
+        if !packets.iter().all(is_of_client) {
+            return broken("it sends what only sites send");
+        }
+        resumed += packets.iter().filter(|packet| is_resume(packet)).count();
+        if resumed > 1 {
+            return broken("it resumes its session twice on one connection");
+        }
+        if events.send(Event::ClientPackets(id, number, packets)).await.is_err() {
+            break; // the site has stopped
+        }
+    }
+    Ok(())
+}
+
+fn is_of_client(packet: &ClientPacket) -> bool {
+    match packet {
+        Packet::Up(_, frame) => matches!(frame.payload, ClientMessage::Request(_)),
+        packet => packet.is_from_client(),
+    }
+}
+
+fn is_resume(packet: &ClientPacket) -> bool {
+    matches!(packet, Packet::Hello(Hello { opening: Opening::Resume(..), .. }))
 }
 
 /// How a connection starts.

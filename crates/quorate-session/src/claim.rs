@@ -1,15 +1,15 @@
 //! Claims of callers, and how they end.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::Fence;
+use crate::limits;
 use crate::lock::{Kind, LockSpec, Name, Units, Why};
-use crate::text::Printable;
+use crate::text::{HostText, OwnerText, PurposeText, ReasonText};
 
 /// The number of a call at its site. No number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,9 +35,8 @@ pub struct ClaimRequest {
 
 impl ClaimRequest {
     /// About how many bytes it takes.
-    pub(crate) fn bytes(&self) -> usize {
-        let Claimant { owner, host, purpose, .. } = &self.claimant;
-        self.name.as_str().len() + owner.len() + host.len() + purpose.len() + self.spec.bytes()
+    pub fn bytes(&self) -> usize {
+        self.name.as_str().len() + self.claimant.bytes() + self.spec.bytes()
     }
 }
 
@@ -45,28 +44,36 @@ impl ClaimRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Claimant {
     /// On whose behalf.
-    pub owner: Arc<str>,
+    pub owner: OwnerText,
     /// On which machine.
-    pub host: Arc<str>,
+    pub host: HostText,
     /// In which process.
     pub pid: u32,
     /// What for.
-    pub purpose: Arc<str>,
+    pub purpose: PurposeText,
+}
+
+impl Claimant {
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        self.owner.len() + self.host.len() + self.purpose.len() + 24
+    }
 }
 
 impl fmt::Display for Claimant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Printable(if self.owner.is_empty() { "somebody" } else { &self.owner }).fmt(f)?;
+        if self.owner.is_empty() {
+            f.write_str("somebody")?;
+        } else {
+            self.owner.fmt(f)?;
+        }
         if !self.host.is_empty() {
-            write!(f, " on {}", Printable(&self.host))?;
+            write!(f, " on {}", self.host)?;
         }
         if self.pid > 0 {
             write!(f, ", pid {}", self.pid)?;
         }
-        match &*self.purpose {
-            "" => Ok(()),
-            purpose => write!(f, ": {}", Printable(purpose)),
-        }
+        if self.purpose.is_empty() { Ok(()) } else { write!(f, ": {}", self.purpose) }
     }
 }
 
@@ -100,7 +107,7 @@ pub enum Denial {
     /// There can be no such number of units, or no such pool.
     Units(Units),
     /// These groups are not valid, and why.
-    Groups(Arc<str>),
+    Groups(ReasonText),
     /// The declared time is too long.
     Time(Duration),
     /// The site keeps records of as many locks as it can.
@@ -119,6 +126,8 @@ pub enum Denial {
         /// How many must.
         needed: usize,
     },
+    /// The client has as many claims at its site as it may have.
+    TooManyClaims,
 }
 
 impl Denial {
@@ -137,6 +146,7 @@ impl Denial {
             Denial::Reused => "number reused",
             Denial::NoAnswer(_) => "no answer",
             Denial::NotJoined { .. } => "not joined",
+            Denial::TooManyClaims => "too many claims",
         }
     }
 }
@@ -157,7 +167,7 @@ impl fmt::Display for Denial {
                 write!(f, "it is a {kind}, says site {by}")
             }
             Denial::Units(units) => write!(f, "invalid units: {units}"),
-            Denial::Groups(problem) => write!(f, "invalid groups: {}", Printable(problem)),
+            Denial::Groups(problem) => write!(f, "invalid groups: {problem}"),
             Denial::Time(time) => {
                 write!(f, "invalid time: {time:?} is longer than a year")
             }
@@ -174,6 +184,12 @@ impl fmt::Display for Denial {
                 "this site has not joined its cluster: {registered} of {sites} sites have \
                  registered its start, {needed} needed"
             ),
+            Denial::TooManyClaims => write!(
+                f,
+                "too many claims of one client: it may have {}, of {} MiB together",
+                limits::CLAIMS_PER_CLIENT,
+                limits::CLAIMS_BYTES_PER_CLIENT >> 20
+            ),
         }
     }
 }
@@ -184,14 +200,14 @@ pub enum Loss {
     /// What it depended on is gone.
     Lapsed(Why),
     /// It was broken, for this reason.
-    Broken(Arc<str>),
+    Broken(ReasonText),
 }
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Loss::Lapsed(why) => why.fmt(f),
-            Loss::Broken(reason) => write!(f, "it was broken: {}", Printable(reason)),
+            Loss::Broken(reason) => write!(f, "it was broken: {reason}"),
         }
     }
 }
@@ -206,5 +222,12 @@ pub struct BreakRequest {
     /// Who requests it.
     pub by: Claimant,
     /// Why.
-    pub reason: Arc<str>,
+    pub reason: ReasonText,
+}
+
+impl BreakRequest {
+    /// The most bytes it takes in a message.
+    pub fn bytes(&self) -> usize {
+        32 + self.name.as_str().len() + self.by.bytes() + self.reason.len()
+    }
 }

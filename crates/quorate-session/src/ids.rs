@@ -20,7 +20,7 @@ pub struct SessionNo(pub u64);
 impl SessionNo {
     /// The number of the session that follows.
     pub fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.checked_add(1).expect("a client opens fewer than 2^64 sessions"))
     }
 }
 

@@ -68,7 +68,10 @@ impl Answering {
     /// The sites that do not count, if their callers may hold the lock.
     fn unseen(&self, views: &BTreeMap<SiteId, ResourceView>) -> BTreeSet<SiteId> {
         let is_pool = views.values().any(|view| view.kind.units().is_some());
-        let held = || views.values().flat_map(|view| &view.calls).any(|call| call.fence.is_some());
+        let inside = |view: &ResourceView| {
+            view.more.inside > 0 || view.calls.iter().any(|call| call.fence.is_some())
+        };
+        let held = || views.values().any(inside);
         if !is_pool && held() {
             return BTreeSet::new(); // it is held, whoever else holds it
         }
@@ -91,10 +94,12 @@ impl Answering {
         views: &BTreeMap<SiteId, ResourceView>,
     ) -> bool {
         let view = views.get(&ticket.site).filter(|_| self.counted.contains(&ticket.site));
-        let mut requests = view.into_iter().flat_map(|view| &view.requests);
+        let mut requests = view.iter().flat_map(|view| &view.requests);
         let has_it =
             |request: &RequestView| request.ticket == ticket && !request.missing.contains(arbiter);
-        requests.any(|request| has_it(request) && (!request.inside || is_pool))
+        // No loan of a pool is passed on: it is one of the callers that are only counted.
+        let may_be_unlisted = is_pool && view.is_some_and(|view| view.more.callers() > 0);
+        may_be_unlisted || requests.any(|request| has_it(request) && (!request.inside || is_pool))
     }
 }
 

@@ -11,6 +11,7 @@ mod error;
 mod hash;
 mod ids;
 mod knowledge;
+pub mod limits;
 mod lock;
 mod question;
 pub mod session;
@@ -23,7 +24,9 @@ pub use hash::{SPLITMIX_STEP, fnv1a, splitmix};
 pub use ids::{ClaimId, Fence, SessionNo, Tick, Ticket};
 pub use knowledge::{Answering, Doubt, site_list};
 pub use lock::*;
-pub use question::{Answer, AskId, PeerReport, Question, SiteAnswer, SiteReport};
+pub use question::{
+    Answer, AskId, ListPage, ListQuestion, PeerReport, Prefix, Question, SiteAnswer, SiteReport,
+};
 pub use quorate_quorum::SiteId;
-pub use text::Printable;
-pub use view::{CallView, EtaView, RequestView, ResourceView, Standing, explain};
+pub use text::{HostText, OwnerText, Printable, PurposeText, ReasonText, Text, TextError};
+pub use view::{CallView, EtaView, RequestView, ResourceView, Standing, Unlisted, explain};

@@ -27,9 +27,27 @@ pub struct ResourceView {
     pub queue: Vec<Ticket>,
     /// The epoch and round of the token, if the lock has one and it is here.
     pub token: Option<Stamp>,
+    /// What is not listed here, because there is too much of it.
+    pub more: Unlisted,
     /// The earliest times at which waiting requests can enter, where holders declare how long they
     /// stay.
     pub etas: Vec<EtaView>,
+}
+
+/// How much a view of a lock leaves out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Unlisted {
+    /// Callers of the site that are inside.
+    pub inside: usize,
+    /// Callers of the site that wait.
+    pub waiting: usize,
+}
+
+impl Unlisted {
+    /// How many callers.
+    pub fn callers(self) -> usize {
+        self.inside.saturating_add(self.waiting)
+    }
 }
 
 /// The earliest time at which a request can enter, by what others declared.
@@ -116,7 +134,23 @@ pub fn explain(views: &BTreeMap<SiteId, ResourceView>) -> Vec<Standing> {
     requests.iter().enumerate().map(standing).collect()
 }
 
+impl CallView {
+    /// The most bytes it takes in a message.
+    pub fn bytes(&self) -> usize {
+        let granted = self.granted.as_ref().map_or(0, Granted::bytes);
+        128 + self.claimant.bytes() + self.spec.bytes() + granted
+    }
+}
+
 impl ResourceView {
+    /// The most bytes it takes in a message.
+    pub fn bytes(&self) -> usize {
+        let calls: usize = self.calls.iter().map(CallView::bytes).sum();
+        let requests = self.requests.iter().map(|request| 40 + 5 * request.missing.len());
+        let tickets = 24 * (self.lent.len() + self.queue.len()) + 48 * self.etas.len();
+        128 + self.name.as_str().len() + calls + requests.sum::<usize>() + tickets
+    }
+
     /// The requests to which this site's permission is lent, or will be, before `request`.
     fn before(&self, request: Ticket) -> impl Iterator<Item = Ticket> + '_ {
         let ahead = self.queue.iter().take_while(move |&&waiting| waiting != request);

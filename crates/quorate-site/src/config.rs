@@ -19,6 +19,9 @@ pub struct Config {
     pub terms: Terms,
     /// How many callers of one site may follow each other while another site waits.
     pub local_turns: u32,
+    /// How many claims are placed in the table of locks in one step, at least one. The rest waits
+    /// for the next step, so that no step is long.
+    pub claims_per_step: usize,
     /// By how much fence ceilings are raised at a time.
     pub fence_block: u64,
     /// The settings of the protocols.
@@ -28,6 +31,8 @@ pub struct Config {
 impl Config {
     /// The default of [`Config::local_turns`].
     pub const LOCAL_TURNS: u32 = 8;
+    /// The default of [`Config::claims_per_step`].
+    pub const CLAIMS_PER_STEP: usize = 16;
 
     /// The default configuration of `site` in a cluster with these quorums.
     pub fn new(site: SiteId, quorums: Arc<dyn QuorumSystem>) -> Self {
@@ -36,6 +41,7 @@ impl Config {
             quorums,
             terms: Terms::default(),
             local_turns: Self::LOCAL_TURNS,
+            claims_per_step: Self::CLAIMS_PER_STEP,
             fence_block: FENCE_BLOCK,
             settings: Settings::default(),
         }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use quorate_protocol::Fence;
+use quorate_protocol::token::EPOCH_MAX;
+use quorate_protocol::{Fence, NUMBER_MAX};
 use quorate_session::Name;
-use quorate_session::session::Durable;
+use quorate_session::session::{Durable, Lease};
 use serde::{Deserialize, Serialize};
 
-use crate::identity::IdentityRecord;
+use crate::identity::{IdentityRecord, StartError};
 use crate::kinds::LockRecord;
 
 /// The record of a site; the default on a new disk. A later record replaces an earlier one.
@@ -49,12 +50,47 @@ impl Past {
     }
 }
 
+impl Past {
+    /// Whether a site can have written these numbers.
+    pub(crate) fn check(&self) -> Result<(), StartError> {
+        let check = |field, number: u64, most: u64| {
+            if number <= most { Ok(()) } else { Err(StartError::Implausible { field, number }) }
+        };
+        let Disk { sessions, clock, ceil, identity } = &self.disk;
+        // One is added at the start.
+        check("incarnation", sessions.incarnation.0, INCARNATION_MAX - 1)?;
+        check("longest lease in seconds", sessions.lease_max.as_secs(), Lease::MAX.as_secs())?;
+        check("Lamport time", *clock, WRITTEN_MAX)?;
+        check("fence", ceil.0, WRITTEN_MAX)?;
+        check("write", identity.writes, WRITES_MAX)?;
+        for known in identity.known.values() {
+            check("incarnation of another site", known.life.incarnation.0, INCARNATION_MAX)?;
+            check("write of another site", known.writes, WRITES_MAX)?;
+        }
+        for Kept { write, record } in self.tokens.values() {
+            check("write", *write, WRITES_MAX)?;
+            check("request number", record.sn_ceil, WRITTEN_MAX)?;
+            check("epoch", record.highest().0, EPOCH_MAX + u64::from(u16::MAX))?;
+        }
+        Ok(())
+    }
+}
+
 impl From<Disk> for Past {
     /// A past without records of locks.
     fn from(disk: Disk) -> Self {
         Self { disk, tokens: BTreeMap::new() }
     }
 }
+
+/// No incarnation is above this one: it is a part of the numbers of loans.
+pub(crate) const INCARNATION_MAX: u64 = u32::MAX as u64;
+
+/// No site writes more often.
+pub(crate) const WRITES_MAX: u64 = 1 << 52;
+
+/// No number on disk is above this one. Ceilings are written ahead of the numbers that are used.
+const WRITTEN_MAX: u64 = 2 * NUMBER_MAX;
 
 /// The most locks with a record that a site keeps. Records are never forgotten.
 pub const TOKENS_MAX: usize = 1 << 16;

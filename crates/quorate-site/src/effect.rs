@@ -1,14 +1,14 @@
 //! The inputs and effects of a whole site.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::token::Regeneration;
-use quorate_protocol::{Fence, Tick};
+use quorate_protocol::{Fence, Tick, Violation};
 use quorate_quorum::SiteId;
-use quorate_session::client::QuorumStatus;
+use quorate_session::client::{ClientId, QuorumStatus};
 use quorate_session::{
     Answer, AskId, BreakRequest, CallId, ClaimRequest, Denial, Granted, Loss, Name, Question,
+    ReasonText,
 };
 
 use crate::disk::{Disk, Kept};
@@ -23,8 +23,9 @@ pub enum Input {
     Down(SiteId),
     /// A packet from the peer. None of an earlier connection comes after [`Input::Up`].
     Packet(SiteId, SitePacket),
-    /// A caller claims a lock.
-    Claim(CallId, ClaimRequest),
+    /// A caller of a client claims a lock. Clients take turns if many claims wait; the claims of a
+    /// client for one name are in the order of their numbers.
+    Claim(CallId, ClientId, ClaimRequest),
     /// A caller leaves, or stops waiting. If its call is over already nothing happens.
     Leave(CallId),
     /// A grant is to be ended that its holder does not release.
@@ -63,7 +64,7 @@ pub enum Effect {
     Restored(CallId),
     /// The grant was broken for this reason: it ends then, and the common deadline does not hold
     /// for it. If the caller has not left by then, [`Effect::Lost`] follows.
-    Broken(CallId, Tick, Arc<str>),
+    Broken(CallId, Tick, ReasonText),
     /// The grant is over.
     Lost(CallId, Loss),
     /// The claim is over without a grant, and why.
@@ -96,6 +97,8 @@ pub enum Effect {
     Regenerated(Name, Regeneration),
     /// For the log: a note about this peer.
     Note(SiteId, &'static str),
+    /// For operators: this peer sent what cannot be true. The stream in which it came is over.
+    Violation(SiteId, Violation),
 }
 
 /// The progress of a request to break a grant.

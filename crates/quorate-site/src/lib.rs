@@ -21,4 +21,4 @@ pub use effect::{Audit, Effect, Grant, Input};
 pub use identity::{SitePacket, Start, StartError};
 pub use quorate_protocol::{group, role, token};
 pub use site::{GrantState, Site};
-pub use site_message::{Addressed, SiteMessage};
+pub use site_message::{Addressed, Delegation, SiteMessage};

@@ -2,7 +2,7 @@
 
 use quorate_protocol::{SessionNo, Ticket};
 use quorate_quorum::SiteId;
-use quorate_session::session::{Half, RelativeDeadline};
+use quorate_session::session::{Half, Payload, RelativeDeadline};
 use quorate_session::{Answer, AskId, BreakRequest, Claimant, Kind, Name, Question};
 use serde::{Deserialize, Serialize};
 
@@ -85,23 +85,24 @@ pub struct Until {
     pub until: RelativeDeadline,
 }
 
-impl SiteMessage {
-    /// About how many bytes it takes. Buffers are bounded by it.
-    pub(crate) fn bytes(&self) -> usize {
+impl Payload for SiteMessage {
+    fn bytes(&self) -> usize {
         match self {
             SiteMessage::Protocol(addressed) => addressed.bytes() + 8,
             SiteMessage::Delegated(addressed, _) | SiteMessage::Timed(addressed, _) => {
                 addressed.bytes() + 40
             }
             SiteMessage::Delegations(delegations) => {
-                delegations.iter().map(|(name, _)| name.as_str().len() + 32).sum::<usize>() + 8
+                delegations.iter().map(|(name, _)| name.as_str().len() + 80).sum::<usize>() + 8
             }
-            SiteMessage::Refused { name, .. } => name.as_str().len() + 128,
+            SiteMessage::Refused { name, owner, .. } => {
+                name.as_str().len() + owner.as_ref().map_or(0, Claimant::bytes) + 64
+            }
             SiteMessage::Break(order, _)
             | SiteMessage::Stop(order, _)
-            | SiteMessage::Stopping(order) => order.name.as_str().len() + order.reason.len() + 128,
-            SiteMessage::Ask(..) => 256,
-            SiteMessage::Answer(_, answer, _) => answer.bytes(),
+            | SiteMessage::Stopping(order) => order.bytes() + 32,
+            SiteMessage::Ask(_, question) => question.bytes() + 32,
+            SiteMessage::Answer(_, answer, _) => answer.bytes() + 32,
         }
     }
 }

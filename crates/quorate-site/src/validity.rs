@@ -2,7 +2,7 @@
 
 use quorate_protocol::{SessionNo, Tick};
 use quorate_quorum::{SiteId, SiteSet};
-use quorate_session::session::{Lease, Sessions};
+use quorate_session::session::{Lease, Payload, Sessions};
 
 /// Whether a deadline is announced at once that was `known` and is `until` now, and not at the next
 /// renewal: if it moved by a sixth of a lease or more.
@@ -15,7 +15,7 @@ pub fn should_announce(lease: Lease, known: Tick, until: Tick) -> bool {
 ///
 /// A permission counts only if its session is the present one. That of our own site never ends: it
 /// counts as one lease from now.
-pub fn quorum_validity<M: Clone>(
+pub fn quorum_validity<M: Payload>(
     sessions: &Sessions<M>,
     now: Tick,
     is_quorum: impl Fn(&SiteSet) -> bool,

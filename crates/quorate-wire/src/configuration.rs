@@ -108,7 +108,8 @@ impl Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { field, here, there } = self;
+        // The other end may be anybody, and this goes to logs and terminals.
+        let [field, here, there] = [&self.field, &self.here, &self.there].map(|t| t.escape_debug());
         write!(f, "{field} differs: {here} here, {there} there")
     }
 }

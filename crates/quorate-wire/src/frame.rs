@@ -1,11 +1,12 @@
 //! Frames: a length, then that many bytes.
 
+use quorate_session::limits;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 /// The most bytes in one frame.
-pub const MAX_FRAME: usize = 1 << 20;
+pub const MAX_FRAME: usize = limits::FRAME_BYTES;
 
 const HEADER: usize = 4;
 
@@ -15,9 +16,14 @@ const READ_SPACE: usize = 4096;
 /// Invalid bytes. The connection that they came on cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
-    /// A frame of this many bytes is longer than [`MAX_FRAME`].
-    #[error("a frame of {0} bytes is too long; at most {MAX_FRAME} are allowed")]
-    TooLong(usize),
+    /// A frame is too long.
+    #[error("a frame of {bytes} bytes is too long; at most {most} are allowed")]
+    TooLong {
+        /// How many bytes it has.
+        bytes: usize,
+        /// How many it may have.
+        most: usize,
+    },
     /// A frame cannot be decoded.
     #[error("a frame cannot be decoded")]
     Malformed,
@@ -39,7 +45,7 @@ pub fn encode<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), WireEr
     let length = bytes.len() - start - HEADER;
     if length > MAX_FRAME {
         bytes.truncate(start);
-        return Err(WireError::TooLong(length));
+        return Err(WireError::TooLong { bytes: length, most: MAX_FRAME });
     }
     let length = u32::try_from(length).expect("it is at most MAX_FRAME");
     bytes[start..start + HEADER].copy_from_slice(&length.to_le_bytes());
@@ -61,14 +67,34 @@ pub fn encode<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), WireEr
 /// assert_eq!(decoder.next::<String>()?, Some("two".into()));
 /// # Ok::<(), quorate_wire::WireError>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Decoder {
     bytes: Vec<u8>,
     /// Where the next frame begins.
     start: usize,
+    /// The most bytes of a frame.
+    most: usize,
+}
+
+impl Default for Decoder {
+    /// A decoder of frames of up to [`MAX_FRAME`] bytes.
+    fn default() -> Self {
+        Self::with_limit(MAX_FRAME)
+    }
 }
 
 impl Decoder {
+    /// A decoder that refuses frames of more than `most` bytes. It keeps little more than one
+    /// frame.
+    pub fn with_limit(most: usize) -> Self {
+        Self { bytes: Vec::new(), start: 0, most }
+    }
+
+    /// Sets another limit for the frames that follow.
+    pub fn set_limit(&mut self, most: usize) {
+        self.most = most;
+    }
+
     /// Appends bytes that have arrived.
     pub fn extend(&mut self, bytes: &[u8]) {
         self.compact();
@@ -92,8 +118,8 @@ impl Decoder {
         let rest = &self.bytes[self.start..];
         let Some((header, rest)) = rest.split_first_chunk::<HEADER>() else { return Ok(None) };
         let length = u32::from_le_bytes(*header) as usize;
-        if length > MAX_FRAME {
-            return Err(WireError::TooLong(length));
+        if length > self.most {
+            return Err(WireError::TooLong { bytes: length, most: self.most });
         }
         let Some(frame) = rest.get(..length) else { return Ok(None) };
         let (value, left) = postcard::take_from_bytes(frame).map_err(|_| WireError::Malformed)?;
@@ -104,12 +130,13 @@ impl Decoder {
         Ok(Some(value))
     }
 
-    /// Drops bytes that were decoded, when that is cheap or there are many.
+    /// Drops bytes that were decoded, when that is cheap or there are many. No byte is moved more
+    /// than once: what is left is the start of one frame.
     fn compact(&mut self) {
         if self.start == self.bytes.len() {
             self.bytes.clear();
             self.start = 0;
-        } else if self.start > MAX_FRAME {
+        } else if self.start >= READ_SPACE {
             self.bytes.drain(..self.start);
             self.start = 0;
         }

@@ -40,7 +40,7 @@ pub struct Versions {
 
 impl Versions {
     /// The versions that this program speaks.
-    pub const OURS: Versions = Versions { lowest: 6, highest: 6 };
+    pub const OURS: Versions = Versions { lowest: 7, highest: 7 };
 
     /// The highest version in both ranges.
     pub fn common(self, other: Versions) -> Option<u32> {
@@ -184,6 +184,9 @@ pub enum Refusal {
     /// Its certificate is not that of the site it claims to be.
     #[error("it connects as site {0}, but its certificate does not name site-{0}.quorate")]
     OtherCertificate(SiteId),
+    /// The site has as many clients as it may have.
+    #[error("the site has {0} clients, and takes no more")]
+    TooManyClients(usize),
 }
 
 const NO_TLS_THERE: &str = "TLS is used here, but not there";

@@ -46,7 +46,12 @@ fn site_packets() -> Vec<SitePacket> {
 
 fn client_packets() -> Vec<ClientPacket> {
     let name: quorate_session::Name = "deploy/web".parse().unwrap();
-    let claimant = Claimant { owner: "anna".into(), host: "h1".into(), pid: 7, purpose: "".into() };
+    let claimant = Claimant {
+        owner: "anna".parse().unwrap(),
+        host: "h1".parse().unwrap(),
+        pid: 7,
+        purpose: "".parse().unwrap(),
+    };
     let (spec, timeout) = (LockSpec::Mutex, None);
     let request =
         ClaimRequest { name: name.clone(), spec, claimant, timeout, no_wait: true, since: None };
@@ -54,7 +59,7 @@ fn client_packets() -> Vec<ClientPacket> {
     let messages = [
         ClientMessage::Request(ClientRequest::Claim(1, request)),
         ClientMessage::Request(ClientRequest::Leave(1)),
-        ClientMessage::Request(ClientRequest::Ask(2, Question::Show(name))),
+        ClientMessage::Request(ClientRequest::Ask(2, Question::Show(name, None))),
         ClientMessage::Reply(SiteReply::Denied(3, denial)),
     ];
     let frame = |payload| Frame { seq: Seq(1), received: Seq(0), payload };
@@ -98,11 +103,60 @@ fn all_packets_survive() {
 fn a_frame_that_is_too_long_is_neither_written_nor_read() {
     let mut bytes = vec![1, 2, 3];
     let long = "x".repeat(MAX_FRAME);
-    assert_eq!(encode(&long, &mut bytes), Err(WireError::TooLong(MAX_FRAME + 3)));
+    assert_eq!(encode(&long, &mut bytes), Err(too_long(MAX_FRAME + 3)));
     assert_eq!(bytes, [1, 2, 3], "unchanged");
     let mut decoder = Decoder::default();
     decoder.extend(&u32::MAX.to_le_bytes());
-    assert_eq!(decoder.next::<SitePacket>(), Err(WireError::TooLong(u32::MAX as usize)));
+    assert_eq!(decoder.next::<SitePacket>(), Err(too_long(u32::MAX as usize)));
+}
+
+fn too_long(bytes: usize) -> WireError {
+    WireError::TooLong { bytes, most: MAX_FRAME }
+}
+
+#[test]
+fn a_decoder_with_a_lower_limit_refuses_more_and_keeps_little() {
+    let (mut bytes, mut decoder) = (Vec::new(), Decoder::with_limit(100));
+    for _ in 0..10_000 {
+        encode(&"x".repeat(50), &mut bytes).unwrap();
+    }
+    for part in bytes.chunks(1000) {
+        decoder.buffer().extend_from_slice(part);
+        while decoder.next::<String>().unwrap().is_some() {}
+    }
+    assert!(decoder.buffer().capacity() < 20_000, "{}", decoder.buffer().capacity());
+    decoder.set_limit(40);
+    decoder.extend(&bytes[..20]);
+    let refused = WireError::TooLong { bytes: 51, most: 40 };
+    assert_eq!(decoder.next::<String>(), Err(refused), "before its end has arrived");
+}
+
+#[test]
+fn text_beyond_its_limit_is_refused_by_the_decoder() {
+    fn decode<T: serde::de::DeserializeOwned>(value: &impl serde::Serialize) -> bool {
+        let mut decoder = Decoder::default();
+        decoder.extend(&encoded(value));
+        decoder.next::<T>().is_ok()
+    }
+    for (purpose, is_valid) in
+        [("x".repeat(1024), true), ("x".repeat(1025), false), ("a\u{1b}[2J".to_owned(), false)]
+    {
+        assert_eq!(decode::<Claimant>(&("anna", "h1", 7_u32, purpose.as_str())), is_valid);
+        assert_eq!(decode::<quorate_session::ReasonText>(&purpose), is_valid);
+    }
+    let names = |count: usize, bytes: usize| -> Vec<String> {
+        (0..count).map(|number| format!("{number:0bytes$}")).collect()
+    };
+    for (count, bytes, is_valid) in
+        [(32, 128, true), (33, 3, false), (32, 129, false), (1, 257, false), (1, 256, true)]
+    {
+        let names = names(count, bytes);
+        assert_eq!(decode::<quorate_session::Groups>(&names), is_valid, "{count} of {bytes}");
+        let roles: std::collections::BTreeMap<String, u8> =
+            names.into_iter().map(|name| (name, 0)).collect();
+        let spec = (roles, std::time::Duration::ZERO);
+        assert_eq!(decode::<quorate_session::RoleSpec>(&spec), is_valid, "{count} of {bytes}");
+    }
 }
 
 #[test]
@@ -135,14 +189,14 @@ fn decoded<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError>
 fn the_bytes_of_the_first_frames_are_fixed() {
     let who = Who::Client(ClientId(3));
     let bytes = encoded(&Handshake::new(&who));
-    assert_eq!(bytes, b"\x0c\0\0\0quorate\x06\x06\x02\x01\x03");
+    assert_eq!(bytes, b"\x0c\0\0\0quorate\x07\x07\x02\x01\x03");
     assert!(Handshake::is_start(&bytes[..Handshake::START]));
     assert!(!Handshake::is_start(b"\x16\x03\x01\0\xf4\x01\0\0\xf0\x03\x03"), "TLS");
     let bytes = encoded(&Handshake::new(&site([("a", "b")].into_iter().collect())));
-    assert_eq!(bytes, b"\x12\0\0\0quorate\x06\x06\x08\0\0\x02\x01\x01a\x01b");
-    let (here, there) = (Versions::OURS, Versions { lowest: 7, highest: 9 });
+    assert_eq!(bytes, b"\x12\0\0\0quorate\x07\x07\x08\0\0\x02\x01\x01a\x01b");
+    let (here, there) = (Versions::OURS, Versions { lowest: 8, highest: 9 });
     let refused = HandshakeReply::Refused(Refusal::OtherVersion { here, there });
-    assert_eq!(encoded(&refused), b"\x06\0\0\0\x01\x01\x06\x06\x07\x09");
+    assert_eq!(encoded(&refused), b"\x06\0\0\0\x01\x01\x07\x07\x08\x09");
     let refused = HandshakeReply::Refused(Refusal::NeedsTls { here: true });
     assert_eq!(encoded(&refused), b"\x03\0\0\0\x01\x02\x01");
 }
@@ -156,7 +210,7 @@ fn the_highest_common_version_is_chosen() {
     assert_eq!(range(6, 6).common(range(9, 2)), None, "not a range");
     let mut later = Handshake::new(&site(Configuration::default()));
     later.versions = range(6, 40);
-    assert_eq!(later.version(), Ok(6));
+    assert_eq!(later.version(), Ok(7));
 }
 
 /// Who opens the connection may be of a sort, or have fields, that later versions added.
@@ -164,13 +218,13 @@ fn the_highest_common_version_is_chosen() {
 fn a_later_version_is_understood_as_far_as_possible() {
     let bytes = b"\x0f\0\0\0quorate\x06\x09\x05\x01\x03new";
     let handshake: Handshake = decoded(bytes).unwrap();
-    assert_eq!((handshake.version(), handshake.who()), (Ok(6), Ok(Who::Client(ClientId(3)))));
-    let bytes = b"\x0d\0\0\0quorate\x07\x09\x03\x09ab";
+    assert_eq!((handshake.version(), handshake.who()), (Ok(7), Ok(Who::Client(ClientId(3)))));
+    let bytes = b"\x0d\0\0\0quorate\x08\x09\x03\x09ab";
     let handshake: Handshake = decoded(bytes).unwrap();
     let why = handshake.version().unwrap_err();
-    assert_eq!(why.to_string(), "no common wire version: 6 here, 7 to 9 there");
+    assert_eq!(why.to_string(), "no common wire version: 7 here, 8 to 9 there");
     let there = why.seen_from_there().to_string();
-    assert_eq!(there, "no common wire version: 7 to 9 here, 6 there");
+    assert_eq!(there, "no common wire version: 8 to 9 here, 7 there");
     assert_eq!(handshake.who(), Err(WireError::Malformed));
 }
 

@@ -17,7 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("server", &["quorum", "session", "site", "wire", "net"]),
     ("client", &["session", "wire", "net", "server"]),
     ("terminal", &["quorum"]),
-    ("lab", &["quorum", "protocol", "site", "sim", "check", "terminal"]),
+    ("lab", &["quorum", "session", "protocol", "site", "sim", "check", "terminal", "wire"]),
+    ("torture", &["client"]),
     ("cli", &["quorum", "protocol", "net", "server", "client", "terminal"]),
 ];
 

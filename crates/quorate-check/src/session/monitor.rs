@@ -1,6 +1,6 @@
 //! Checks the promises of sessions from outside, by both clocks at once.
 //!
-//! S1 to S6 and the invariants I7 and I8 are listed in `docs/site.md`.
+//! S1 to S7 and the invariants I7 and I8 are listed in `docs/site.md`.
 
 use std::collections::BTreeMap;
 
@@ -173,6 +173,30 @@ impl Monitor {
         self.expect(!late, "I8: no later than the giver's");
         self.delegated.retain(|receiver, (_, until)| *until > clocks[*receiver]);
         self.forget_ended_sessions(sites);
+    }
+
+    /// S7: a stream goes on as long as both ends do. If all packets have arrived, no message waits
+    /// for room, and there is room for more.
+    pub(super) fn check_streams(&mut self, sites: [&Sessions<Payload>; 2], all_arrived: bool) {
+        for (client, server) in [(0, 1), (1, 0)] {
+            let (ours, theirs) = (sites[client], sites[server]);
+            let (here, there) = (site(client), site(server));
+            let (Some(at), Some(of)) = (ours.at(there), theirs.of(here)) else { continue };
+            let is_same = at.number == of.number
+                && ours.incarnation() == of.incarnation
+                && theirs.incarnation() == at.server;
+            if !is_same {
+                continue;
+            }
+            self.expect(ours.goes_on(there), "S7: the stream goes on while both ends do");
+            let waits = ours.is_waiting(there, Half::Arbiter)
+                || theirs.is_waiting(here, Half::Requester)
+                || !ours.has_room(there);
+            self.expect(
+                !(all_arrived && waits),
+                "S7: no message waits once all packets have arrived",
+            );
+        }
     }
 
     /// Forgets the messages of sessions that neither end has and that the client cannot open later.

@@ -18,12 +18,12 @@ pub struct SessionReport {
 ///
 /// ```
 /// use quorate_check::session::{ALWAYS, SessionSpace, Setup, TICK, Undone, check_sessions};
-/// use quorate_session::session::{Drift, Lease};
+/// use quorate_session::session::{Drift, Lease, Window};
 ///
 /// let lease = Lease::new(3 * TICK)?;
-/// let (drift, undone) = (Drift::new(0)?, Undone::Nothing);
+/// let (drift, window, undone) = (Drift::new(0)?, Window::DEFAULT, Undone::Nothing);
 /// let space = SessionSpace {
-///     setup: Setup { leases: vec![lease], drift, both_ways: false, undone },
+///     setup: Setup { leases: vec![lease], drift, both_ways: false, window, undone },
 ///     ticks: ALWAYS,
 ///     under_way: 1,
 ///     resets: 0,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 use quorate_session::session::{
-    ClusterId, Drift, Durable, Effect, Event, Half, Input, Lease, Packet, RelativeDeadline, Roles,
-    Rule, Sessions, Terms,
+    self, ClusterId, Drift, Durable, Effect, Event, Half, Input, Lease, Packet, RelativeDeadline,
+    Roles, Rule, Sessions, Terms, Window,
 };
 
 use super::monitor::{Id, Monitor};
@@ -19,6 +19,12 @@ pub(super) enum Payload {
     Message(u8),
     /// A validity delegated by the sender, and its end by the sender's clock, for the monitor only.
     Delegation(RelativeDeadline, Tick),
+}
+
+impl session::Payload for Payload {
+    fn bytes(&self) -> usize {
+        1
+    }
 }
 
 /// The rule that is undone.
@@ -46,6 +52,8 @@ pub struct Setup {
     pub drift: Drift,
     /// Whether each site is a client of the other; otherwise only site 0 is one, of site 1.
     pub both_ways: bool,
+    /// How much of a stream may be unacknowledged.
+    pub window: Window,
     /// The rule that is undone.
     pub undone: Undone,
 }
@@ -170,7 +178,7 @@ impl World {
     pub fn send(&mut self, setup: &Setup, me: usize, half: Half) {
         if let Some(session) = self.session(me, half) {
             let message = Payload::Message(self.monitor.next_number(session, half));
-            self.step(setup, me, Input::Send(site(other(me)), half, message, 1));
+            self.step(setup, me, Input::Send(site(other(me)), half, message));
         }
     }
 
@@ -179,7 +187,7 @@ impl World {
         let (peer, until) = (site(other(me)), self.sites[me].clock + rest);
         if let Some(down) = self.sites[me].sessions.relative_deadline(peer, until) {
             let payload = Payload::Delegation(down, until);
-            self.step(setup, me, Input::Send(peer, Half::Requester, payload, 1));
+            self.step(setup, me, Input::Send(peer, Half::Requester, payload));
         }
     }
 
@@ -300,6 +308,9 @@ impl World {
         let clocks = self.clocks();
         let [zero, one] = &self.sites;
         self.monitor.check_moment(clocks, [&zero.sessions, &one.sessions]);
+        let is_idle = |site: &Site| site.connected && site.inbox.is_empty();
+        let all_arrived = is_idle(zero) && is_idle(one);
+        self.monitor.check_streams([&zero.sessions, &one.sessions], all_arrived);
     }
 }
 
@@ -315,7 +326,8 @@ impl Setup {
         life: usize,
         disk: Durable,
     ) -> (Sessions<Payload>, Vec<Effect<Payload>>) {
-        let mut terms = Terms::new(ClusterId::default(), self.lease(life), self.drift);
+        let mut terms =
+            Terms::new(ClusterId::default(), self.lease(life), self.drift).with_window(self.window);
         if let Undone::Rule(rule) = self.undone {
             terms = terms.without(rule);
         }

@@ -5,12 +5,13 @@
 //! by its contract; everything above it is the production code.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quorate_check::{Claims, Faults, Limits, Report, Space, check};
 use quorate_protocol::mutex::mutations::{Mutant, Mutation};
 use quorate_protocol::mutex::{Mutex, Options};
 use quorate_quorum::{Kind, QuorumSystem, build};
-use quorate_sim::{Contract, SimProtocol};
+use quorate_sim::{Contract, SessionlessFaults, SimProtocol};
 
 fn one_lost() -> Faults {
     Faults { lose: 1, ..Faults::NONE }
@@ -69,6 +70,33 @@ fn a_site_that_crashes_for_good_is_clean() {
 #[test]
 fn a_site_that_crashes_and_returns_is_clean() {
     assert_clean([1, 1, 0], Faults { crash: 1, ..Faults::NONE });
+}
+
+/// The same where a holder asks for spare permissions at any moment: its timer may run out early.
+fn assert_clean_with_spares(requests: [u32; 3], faults: Option<Faults>, early: u32) -> usize {
+    let options = Options { spares: Some(Duration::ZERO), ..Options::default() };
+    let majority = build(Kind::Majority, 3).unwrap();
+    let space = Space::new::<Mutex>(majority, options, Claims::all(vec![()]), &requests);
+    let sessionless = SessionlessFaults { early, ..SessionlessFaults::default() };
+    let report = check(&Space { faults, sessionless, ..space }, &Limits::default());
+    report.assert_clean();
+    report.states
+}
+
+#[test]
+fn spare_permissions_are_clean_without_faults() {
+    let without = assert_clean_with_spares([1, 1, 1], None, 0);
+    let with = assert_clean_with_spares([1, 1, 1], None, 2);
+    assert!(with > 2 * without, "{with} and {without} states");
+}
+
+#[test]
+fn spare_permissions_are_clean_with_one_fault() {
+    for faults in [one_lost(), one_silent(), crash_for_good()] {
+        let without = assert_clean_with_spares([1, 1, 0], Some(faults), 0);
+        let with = assert_clean_with_spares([1, 1, 0], Some(faults), 1);
+        assert!(with > 2 * without, "{with} and {without} states with {faults:?}");
+    }
 }
 
 /// Undoes one repair, and expects a shortest schedule of this length that breaks this property.

@@ -1,7 +1,7 @@
 //! Complete searches of sessions between two sites, and what breaks when a rule is undone.
 
 use quorate_check::session::{ALWAYS, SessionSpace, Setup, TICK, Undone, check_sessions};
-use quorate_session::session::{Drift, Lease, Rule};
+use quorate_session::session::{Drift, Lease, Rule, Window};
 
 fn lease(ticks: u32) -> Lease {
     Lease::new(TICK * ticks).unwrap()
@@ -9,9 +9,9 @@ fn lease(ticks: u32) -> Lease {
 
 /// One session, of site 1 at site 2, with a lease of three ticks and without faults.
 fn one_way(ticks: u8) -> SessionSpace {
-    let (drift, undone) = (Drift::new(0).unwrap(), Undone::Nothing);
+    let (drift, window, undone) = (Drift::new(0).unwrap(), Window::DEFAULT, Undone::Nothing);
     SessionSpace {
-        setup: Setup { leases: vec![lease(3)], drift, both_ways: false, undone },
+        setup: Setup { leases: vec![lease(3)], drift, both_ways: false, window, undone },
         ticks,
         under_way: usize::MAX,
         resets: 0,
@@ -81,6 +81,35 @@ fn one_session_through_lost_connections_is_clean() {
 fn messages_arrive_once_and_in_order() {
     assert_clean(&SessionSpace { resets: 1, messages: 2, ..one_way(3) });
     assert_clean(&SessionSpace { resets: 2, messages: 1, ..one_way(3) });
+}
+
+/// Windows of one or two frames, which a few messages fill in both directions.
+fn tiny_window(frames: usize, space: SessionSpace) -> SessionSpace {
+    let mut space = space;
+    space.setup.window = Window::of_frames(frames);
+    space
+}
+
+#[test]
+fn full_windows_delay_messages_and_end_nothing() {
+    for frames in [1, 2] {
+        assert_clean(&tiny_window(frames, SessionSpace { messages: 5, ..one_way(1) }));
+        assert_clean(&tiny_window(frames, SessionSpace { messages: 3, resets: 1, ..one_way(2) }));
+    }
+    assert_clean(&tiny_window(1, SessionSpace { messages: 4, ..both_ways(0) }));
+}
+
+#[test]
+#[ignore = "minutes: cargo test --release -p quorate-check --test all session:: -- --ignored"]
+fn full_windows_delay_messages_and_end_nothing_in_larger_spaces() {
+    for frames in [1, 2] {
+        let window = |space| assert_clean(&tiny_window(frames, space));
+        window(SessionSpace { messages: 4, resets: 1, ..one_way(4) });
+        window(SessionSpace { messages: 4, resets: 2, ..one_way(2) });
+        window(SessionSpace { messages: 3, resets: 1, restarts: [1, 1], ..one_way(2) });
+        window(SessionSpace { messages: 4, ..both_ways(2) });
+        window(SessionSpace { messages: 3, resets: 1, ..both_ways(1) });
+    }
 }
 
 #[test]
@@ -163,6 +192,19 @@ fn a_renewal_must_not_be_stamped_again() {
 fn an_input_must_not_come_before_what_is_due() {
     let space = SessionSpace { messages: 1, ..one_way(6) };
     assert_rule_needed(Rule::DeadlinesFirst, &space, ("S2", 7));
+}
+
+#[test]
+fn a_full_window_must_not_end_the_stream() {
+    let space = tiny_window(1, SessionSpace { messages: 2, ..one_way(1) });
+    assert_rule_needed(Rule::FullWindowWaits, &space, ("S7: the stream goes on", 4));
+}
+
+/// Nobody has a frame to send that could carry it.
+#[test]
+fn an_acknowledgement_must_not_wait_for_a_frame() {
+    let space = tiny_window(1, SessionSpace { messages: 4, ..one_way(1) });
+    assert_rule_needed(Rule::AcknowledgeAlone, &space, ("S7: no message waits", 4));
 }
 
 #[test]

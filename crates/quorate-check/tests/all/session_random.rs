@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use quorate_check::session::{Setup, Undone, World};
-use quorate_session::session::{Drift, Half, Lease};
+use quorate_session::session::{Drift, Half, Lease, Window};
 
 /// A step of a random run; a site is 0 or 1.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +41,17 @@ fn step() -> impl Strategy<Value = Step> {
 /// The rates of the two clocks, in parts per ten thousand.
 type Rates = [u64; 2];
 
-fn run(rates: Rates, delegations: bool, steps: &[Step]) -> Result<(), TestCaseError> {
+fn run(
+    rates: Rates,
+    frames: usize,
+    delegations: bool,
+    steps: &[Step],
+) -> Result<(), TestCaseError> {
     let setup = Setup {
         leases: vec![Lease::default()],
         drift: Drift::default(),
         both_ways: true,
+        window: Window::of_frames(frames),
         undone: Undone::Nothing,
     };
     let mut world = World::new(&setup);
@@ -92,7 +98,10 @@ fn search(rates: impl Strategy<Value = Rates>, delegations: bool) -> Result<(), 
     let steps = proptest::collection::vec(step(), 1..400);
     let seeded = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(config, seeded);
-    let found = runner.run(&(rates, steps), |(rates, steps)| run(rates, delegations, &steps));
+    let frames = prop_oneof![Just(1), Just(2), Just(4), Just(4096)];
+    let found = runner.run(&(rates, frames, steps), |(rates, frames, steps)| {
+        run(rates, frames, delegations, &steps)
+    });
     found.map_err(|found| found.to_string())
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use quorate::{Cluster, Fence, Name};
+use quorate::{Cluster, Fence, Name, ReasonText};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -41,12 +41,15 @@ impl Break {
     /// Revokes the grant, and waits for its end.
     pub(crate) fn run(&self) -> Answer {
         block_on(async {
+            ReasonText::new("reason", &self.reason).map_err(Failure::of)?;
             let cluster = self.connect.cluster().await?;
-            let status = LockStatus::of(&cluster, &self.name).await;
+            let status = LockStatus::with_fence(&cluster, &self.name, Fence(self.fence)).await;
             if !self.is_held(&status) {
                 return self.refuse(&status);
             }
-            cluster.break_grant(self.name.clone(), Fence(self.fence), &self.reason);
+            cluster
+                .break_grant(self.name.clone(), Fence(self.fence), &self.reason)
+                .map_err(Failure::of)?;
             self.wait(&cluster).await
         })
     }
@@ -73,7 +76,7 @@ impl Break {
         let (name, fence) = (&self.name, self.fence);
         let end = Instant::now() + cluster.lease().mul_f64(1.5);
         loop {
-            let status = LockStatus::of(cluster, name).await;
+            let status = LockStatus::with_fence(cluster, name, Fence(fence)).await;
             let is_known = status.is_known();
             if Instant::now() >= end && !is_known {
                 return self.print_doubt(&status);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use quorate::{Cluster, Doubt, Election, Error, Leader, Name, Printable};
+use quorate::{Cluster, Doubt, Election, Error, Leader, Name, Printable, PurposeText};
 use serde_json::{Value, json};
 
 use super::lock::Lock;
@@ -41,7 +41,6 @@ pub(crate) struct Campaign {
     /// The name of the election: 1 to 256 bytes without control characters
     name: Name,
     /// The leader's value that others can read, such as its address: at most 1024 bytes
-    #[arg(value_parser = parse_value)]
     value: String,
     /// Wait at most this long, such as 30s, 500ms or 10m; by default, wait forever
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
@@ -81,6 +80,7 @@ impl Elect {
 impl Campaign {
     fn run(self) -> Answer {
         let Self { name, value, wait, command, connect } = self;
+        PurposeText::new("value", &value).map_err(Failure::of)?;
         Lock::campaign(name, value, wait, command, connect).run()
     }
 }
@@ -159,11 +159,4 @@ fn leader_json(leader: Option<&Leader>) -> Value {
         },
         "known": true,
     })
-}
-
-fn parse_value(text: &str) -> Result<String, String> {
-    match text.len() {
-        0..=Election::VALUE_MAX => Ok(text.to_owned()),
-        bytes => Err(format!("it has {bytes} bytes; at most {} fit", Election::VALUE_MAX)),
-    }
 }

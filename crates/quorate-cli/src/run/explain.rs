@@ -7,7 +7,7 @@ use clap::Args;
 use quorate::{Kind, Name, SiteId, Standing, Ticket, explain, site_list};
 use serde_json::{Value, json};
 
-use super::lock_status::{LockStatus, call_json, millis, silent_numbers, site_numbers};
+use super::lock_status::{LockStatus, call_json, millis, more_json, silent_numbers, site_numbers};
 use super::{Connect, VIEW_EXIT, block_on, view_verdict};
 use quorate_terminal::answer::{Answer, print_lines};
 use quorate_terminal::figures::short_duration;
@@ -61,6 +61,7 @@ fn as_json(status: &LockStatus) -> Value {
     json!({
         "name": status.name.as_str(),
         "requests": requests.collect::<Vec<_>>(),
+        "more": more_json(status.more()),
         "known": status.is_known(),
         "doubt": status.doubt().map(|doubt| doubt.to_string()),
         "answering": status.answering.counted.len(),
@@ -85,6 +86,7 @@ fn lines(status: &LockStatus) -> Vec<String> {
             lines.push(format!("    {} {does}", call.claimant));
         }
     }
+    lines.extend(status.more_line());
     lines.extend(status.silent_line().map(|line| paint.bad(&line)));
     lines
 }

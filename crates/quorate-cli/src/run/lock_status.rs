@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quorate::{
-    Answer, Answering, CallView, Cluster, Details, Doubt, EtaView, Kind, Name, Printable, Question,
-    ResourceView, Role, SiteId, Stamp, Ticket, explain, site_list,
+    Answer, Answering, CallView, Cluster, Details, Doubt, EtaView, Fence, Kind, Name, Printable,
+    Question, ResourceView, Role, SiteId, Stamp, Ticket, Unlisted, explain, site_list,
 };
 use serde_json::{Value, json};
 
@@ -30,7 +30,17 @@ impl LockStatus {
 
     /// The same, from the answers that arrive in time.
     pub(crate) async fn within(cluster: &Cluster, name: &Name, timeout: Duration) -> Self {
-        let gathered = cluster.ask(Question::Show(name.clone()), timeout).await;
+        Self::gather(cluster, Question::Show(name.clone(), None), name, timeout).await
+    }
+
+    /// Asks all sites. A holder with this fence is listed, however many others there are.
+    pub(crate) async fn with_fence(cluster: &Cluster, name: &Name, fence: Fence) -> Self {
+        let question = Question::Show(name.clone(), Some(fence));
+        Self::gather(cluster, question, name, ANSWER_TIMEOUT).await
+    }
+
+    async fn gather(cluster: &Cluster, question: Question, name: &Name, timeout: Duration) -> Self {
+        let gathered = cluster.ask(question, timeout).await;
         let shown = gathered.answers.into_iter().filter_map(|(site, answer)| match answer {
             Answer::Shown(Some(view)) => Some((site, *view)),
             _ => None,
@@ -77,6 +87,37 @@ impl LockStatus {
         calls
     }
 
+    /// How many callers the sites have counted and not listed.
+    pub(crate) fn more(&self) -> Unlisted {
+        let all = self.views.values().map(|view| view.more);
+        all.fold(Unlisted::default(), |sum, more| Unlisted {
+            inside: sum.inside.saturating_add(more.inside),
+            waiting: sum.waiting.saturating_add(more.waiting),
+        })
+    }
+
+    /// How many holders there are, listed or not.
+    pub(crate) fn holder_count(&self) -> usize {
+        self.holders().count().saturating_add(self.more().inside)
+    }
+
+    /// How many waiters there are, listed or not.
+    pub(crate) fn waiter_count(&self) -> usize {
+        let listed = self.calls().filter(|(_, call)| call.fence.is_none()).count();
+        listed.saturating_add(self.more().waiting)
+    }
+
+    /// A line that says how many callers are not listed; none if all are.
+    pub(crate) fn more_line(&self) -> Option<String> {
+        let Unlisted { inside, waiting } = self.more();
+        match (inside, waiting) {
+            (0, 0) => None,
+            (0, waiting) => Some(format!("and {waiting} more that wait")),
+            (inside, 0) => Some(format!("and {inside} more inside")),
+            (inside, waiting) => Some(format!("and {inside} more inside, {waiting} that wait")),
+        }
+    }
+
     /// The callers a request is made for: holders first, then waiters.
     pub(crate) fn made_for(&self, request: Ticket) -> impl Iterator<Item = (SiteId, &CallView)> {
         self.calls().filter(move |(_, call)| call.request == Some(request))
@@ -107,7 +148,7 @@ impl LockStatus {
 
     /// The holder and the number of waiters, in a sentence that says no more than is known.
     pub(crate) fn sentence(&self) -> String {
-        let (name, held, waiting) = (&self.name, self.held_by(), self.waiting().len());
+        let (name, held, waiting) = (&self.name, self.held_by(), self.waiter_count());
         let wait = match waiting {
             0 if held.is_none() => String::new(),
             0 => "; nobody waits".to_owned(),
@@ -130,10 +171,11 @@ impl LockStatus {
     /// Who holds the lock, as the end of a sentence; `None` if nobody is known to.
     fn held_by(&self) -> Option<String> {
         if let Some((lent, units)) = self.units_lent() {
-            return Some(format!("has lent {lent} of {units} units"));
+            let least = if self.more().inside > 0 { "at least " } else { "" };
+            return Some(format!("has lent {least}{lent} of {units} units"));
         }
         let (_, call) = self.holders().last()?;
-        let holders = self.holders().count();
+        let holders = self.holder_count();
         if let Details { role: Some(_), group: Some(group), .. } = details(call) {
             let members = counted(holders as u64, "member", "members");
             return Some(format!("has {members} of {}", Printable(group)));
@@ -169,6 +211,7 @@ impl LockStatus {
             "kind": self.kind().map(ToString::to_string),
             "holders": calls(self.holders().collect()),
             "waiting": calls(self.waiting()),
+            "more": more_json(self.more()),
             "token": self.token().map(|(site, stamp)| json!({
                 "site": site.index() + 1,
                 "epoch": stamp.epoch.0,
@@ -181,6 +224,11 @@ impl LockStatus {
             "silent": silent_numbers(&self.answering),
         })
     }
+}
+
+/// How many callers are not listed, for programs.
+pub(crate) fn more_json(more: Unlisted) -> Value {
+    json!({ "inside": more.inside, "waiting": more.waiting })
 }
 
 /// The numbers of the sites that did not answer, reached or not.

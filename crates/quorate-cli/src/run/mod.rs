@@ -22,7 +22,10 @@ use std::time::Duration;
 
 use clap::Args;
 use nix::unistd;
-use quorate::{Claimant, Cluster, Options, Question, Responses, TlsConfig};
+use quorate::{
+    Claimant, Cluster, HostText, Options, OwnerText, PurposeText, Question, Responses, TextError,
+    TlsConfig,
+};
 
 use quorate_terminal::answer::{Answer, Failure, Verdict};
 
@@ -77,7 +80,7 @@ pub(crate) struct Connect {
 impl Connect {
     /// Connects to read something.
     pub(crate) async fn cluster(&self) -> Result<Cluster, Failure> {
-        self.cluster_as(own_claimant(None, ""), CONNECT_TIMEOUT).await
+        self.cluster_as(own_claimant(None, "").map_err(Failure::of)?, CONNECT_TIMEOUT).await
     }
 
     /// Connects on behalf of `claimant`, and fails after `timeout`.
@@ -103,16 +106,23 @@ impl Connect {
 }
 
 /// A description of this process, for people only: nothing depends on it.
-pub(crate) fn own_claimant(owner: Option<&str>, purpose: &str) -> Claimant {
+///
+/// # Errors
+///
+/// The owner or the purpose is too long, or has control characters.
+pub(crate) fn own_claimant(owner: Option<&str>, purpose: &str) -> Result<Claimant, TextError> {
     let user = || env::var("USER").ok().filter(|user| !user.is_empty());
-    let owner = owner.map(str::to_owned).or_else(user);
+    let user = || user().unwrap_or_else(|| format!("uid {}", unistd::getuid()));
     let host = unistd::gethostname().ok().and_then(|host| host.into_string().ok());
-    Claimant {
-        owner: owner.unwrap_or_else(|| format!("uid {}", unistd::getuid())).into(),
-        host: host.unwrap_or_default().into(),
+    Ok(Claimant {
+        owner: match owner {
+            Some(owner) => OwnerText::new("owner", owner)?,
+            None => OwnerText::fitted(&user()),
+        },
+        host: HostText::fitted(&host.unwrap_or_default()),
         pid: process::id(),
-        purpose: purpose.into(),
-    }
+        purpose: PurposeText::new("purpose", purpose)?,
+    })
 }
 
 /// Runs `work` in a current-thread runtime. Tasks that still wait for input at its end are dropped.

@@ -53,6 +53,7 @@ fn lines(status: &LockStatus) -> Vec<String> {
         lines.extend(table.next().map(|head| paint.faint(&head)));
         lines.extend(table);
     }
+    lines.extend(status.more_line());
     lines.extend(status.token().map(|(site, stamp)| {
         format!("site {site} has the token: epoch {}, round {}", stamp.epoch, stamp.round)
     }));

@@ -65,7 +65,7 @@ fn state(status: &LockStatus) -> impl PartialEq + use<> {
     let fences: Vec<_> = status.holders().map(|(_, call)| call.fence).collect();
     let waiting: Vec<_> =
         status.waiting().into_iter().map(|(site, call)| (site, call.call)).collect();
-    (fences, waiting, status.doubt(), status.answering.silent().collect::<Vec<_>>())
+    (fences, waiting, status.more(), status.doubt(), status.answering.silent().collect::<Vec<_>>())
 }
 
 fn line(status: &LockStatus) -> String {

@@ -157,6 +157,25 @@ impl TestCluster {
         self.processes[site - 1].as_ref().expect("it runs").signal(signal);
     }
 
+    /// How much memory a site uses, in MiB.
+    pub(crate) fn memory(&self, site: usize) -> u64 {
+        self.memory_line(site, "VmRSS:")
+    }
+
+    /// The most memory that a site has used, in MiB.
+    #[allow(dead_code, reason = "the benchmark `stress` reports it")]
+    pub(crate) fn peak_memory(&self, site: usize) -> u64 {
+        self.memory_line(site, "VmHWM:")
+    }
+
+    fn memory_line(&self, site: usize, start: &str) -> u64 {
+        let id = self.processes[site - 1].as_ref().expect("it runs").child.id();
+        let status = fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix(start));
+        let kib = line.and_then(|line| line.split_whitespace().next()).expect("it has memory");
+        kib.parse::<u64>().expect("a number") >> 10
+    }
+
     /// The exit status of a site that was asked to stop.
     pub(crate) fn end_of(&mut self, site: usize) -> Option<i32> {
         self.processes[site - 1].take().expect("it runs").finish().code

@@ -190,7 +190,7 @@ fn a_reason_is_not_repeated_at_each_attempt() {
     assert_eq!(sites.logged(1, &says).len(), 1);
 
     // As site 2, of another cluster: who is 0 (a site), from 1, to 0, one setting.
-    let hello = b"\x18\0\0\0quorate\x06\x06\x0e\0\x01\0\x01\x07cluster\x01x";
+    let hello = b"\x18\0\0\0quorate\x07\x07\x0e\0\x01\0\x01\x07cluster\x01x";
     for _ in 0..20 {
         let mut stream = TcpStream::connect(&sites.addresses[0]).unwrap();
         stream.write_all(hello).unwrap();

@@ -1,8 +1,9 @@
 //! Locks while processes are killed, stopped and started again.
 
 use nix::sys::signal::Signal;
+use serde_json::Value;
 
-use crate::cluster::{TestCluster, until};
+use crate::cluster::{Running, TestCluster, until};
 
 /// A script that runs until it is killed, and ignores SIGTERM.
 const STUBBORN: &str = "trap '' TERM; echo in; while :; do sleep 0.02; done";
@@ -109,4 +110,38 @@ fn without_a_quorum_the_error_names_the_count() {
     assert!(done.err.contains("no quorum: 1 of 3 sites answer, 2 needed"), "{}", done.err);
     let done = sites.run(1, "ls", &[]);
     assert!(done.out.contains("2 sites do not answer: 2, 3"), "{}", done.out);
+}
+
+/// The site that would replace a killed one may have lent to a claim that waits at it.
+fn assert_that_a_holder_outlives_each_other_site(count: usize) {
+    let mut sites = TestCluster::start(count);
+    let (holder, fence) = sites.hold(1, "lock deploy");
+    let mut waiters: Vec<Running> =
+        (2..=count).map(|site| sites.spawn(site, "lock deploy -- echo in", &[])).collect();
+    for site in 2..=count {
+        sites.wait_for_waiters(1, "deploy", count - 1);
+        until("no waiting request has a permission", || {
+            let requests = sites.run(1, "explain --json", &["deploy"]).json()["requests"].take();
+            let lacks = |request: &Value| request["lacks"].as_array().unwrap().len();
+            let waiting = requests.as_array().unwrap().iter().filter(|it| it["inside"] == false);
+            waiting.map(lacks).all(|lacks| lacks == count / 2 + 1)
+        });
+        sites.kill(site);
+        // The claim is gone when the lease of its site is over, after those of the holder there.
+        sites.wait_for_waiters(1, "deploy", count - 2);
+        assert_eq!(sites.show(1, "deploy")["holders"][0]["fence"], fence, "site {site}");
+        sites.restart(site);
+        sites.wait_until_connected();
+        waiters[site - 2] = sites.spawn(site, "lock deploy -- echo in", &[]);
+    }
+    assert_eq!(holder.finish().code, Some(0));
+    for waiter in waiters {
+        assert_eq!(waiter.finish().out, "in\n");
+    }
+}
+
+#[test]
+fn a_holder_outlives_each_other_site_while_callers_wait_there() {
+    assert_that_a_holder_outlives_each_other_site(3);
+    assert_that_a_holder_outlives_each_other_site(5);
 }

@@ -146,6 +146,7 @@ fn a_minority_of_the_sites_answers() {
     let expected = json!({
         "name": "free", "kind": null, "holders": [], "waiting": [], "token": null, "known": false,
         "doubt": "1 of 3 sites answers, 2 needed", "answering": 1, "needed": 2, "silent": [2, 3],
+        "more": { "inside": 0, "waiting": 0 },
     });
     assert_eq!(shown, expected);
     let listed = sites.run(1, "ls --json", &[]).json();

@@ -64,29 +64,30 @@ fn sites_that_do_not_answer_are_named() {
     assert_eq!(shown, "deploy is free\nsite 3 does not answer\n");
 }
 
-/// Text of others cannot start a line, move the cursor or reorder what is shown.
+/// Text of others cannot reorder what is shown or hide in it; control characters are refused.
 #[test]
 fn text_of_others_is_harmless() {
     let sites = TestCluster::start(1);
-    let purpose = format!("\u{1b}[2J\r\n\u{202e}{}", "x".repeat(70_000));
-    let flags = ["--owner", "a\u{9b}\nna", "--purpose", &purpose, "--group", "v\u{202e}1"];
+    let purpose = format!("\u{202e}\u{2028}{}", "x".repeat(1000));
+    let flags = ["--owner", "a\u{200b}na", "--purpose", &purpose, "--group", "v\u{202e}1"];
     let more = [&flags[..], &["--", "sh", "-c", "echo in; cat > /dev/null"]].concat();
     let mut holder = sites.spawn(1, "lock deploy", &more);
     assert_eq!(holder.line(), "in\n");
     for line in ["show deploy", "ls", "explain deploy", "lock deploy --no-wait -- echo no"] {
         let done = sites.run(1, line, &[]);
         let text = done.out + &done.err;
-        assert!(text.contains(r"a\u{9b}\nna"), "{line}: {text}");
-        let harmless = |letter: char| !letter.is_control() && letter != '\u{202e}';
+        assert!(text.contains(r"a\u{200b}na"), "{line}: {text}");
+        let unseen = ['\u{202e}', '\u{2028}', '\u{200b}'];
+        let harmless = |letter: char| !letter.is_control() && !unseen.contains(&letter);
         assert!(text.chars().all(|letter| letter == '\n' || harmless(letter)), "{line}: {text:?}");
         assert!(text.lines().all(|line| line.chars().count() < 1000), "{line}: it is cut");
     }
     let shown = sites.show(1, "deploy");
     assert_eq!(shown["holders"][0]["purpose"], purpose, "programs get all of it");
-    let mut leader = sites.spawn(1, "elect campaign x", &["\u{1b}c\u{2066}"]);
+    let mut leader = sites.spawn(1, "elect campaign x", &["c\u{2066}"]);
     assert!(leader.line().starts_with("x is held"));
     let shown = sites.run(1, "elect leader x", &[]).out;
-    assert!(shown.starts_with(r"\u{1b}c\u{2066} leads x"), "{shown}");
+    assert!(shown.starts_with(r"c\u{2066} leads x"), "{shown}");
 }
 
 #[test]

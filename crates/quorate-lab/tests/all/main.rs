@@ -9,6 +9,7 @@ mod browser;
 mod check;
 mod experiments;
 mod figures;
+mod fuzz;
 mod lab;
 mod quorum;
 mod random;

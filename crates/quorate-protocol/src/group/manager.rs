@@ -211,7 +211,10 @@ impl Manager {
         let (pivot, fence, clock) = (occupancy.pivot, occupancy.fence, site.clock.time());
         for ticket in self.queue.joining(&occupancy.group, has_waited_too_long) {
             self.queue.remove(ticket);
-            assert!(occupancy.followers.insert(ticket), "a request joins once");
+            if !occupancy.followers.insert(ticket) {
+                out.contradiction("a request joins once");
+                continue;
+            }
             let group = occupancy.group.clone();
             out.send(ticket.site, Message::Enter { ticket, pivot, group, fence, right, clock });
         }

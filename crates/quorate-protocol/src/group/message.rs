@@ -144,10 +144,10 @@ impl Message {
 
     /// The number of bytes that group names take in it.
     pub fn groups_bytes(&self) -> usize {
-        let all = |groups: &Groups| groups.iter().map(|group| group.name().len() + 1).sum();
+        let all = |groups: &Groups| groups.iter().map(|group| group.name().len() + 2).sum();
         match self {
             Message::Request { groups, .. } => all(groups),
-            Message::Ok { waiting, .. } => waiting.iter().map(|(_, groups)| 16 + all(groups)).sum(),
+            Message::Ok { waiting, .. } => waiting.iter().map(|(_, groups)| 32 + all(groups)).sum(),
             Message::Lock { group, .. } | Message::Enter { group, .. } => group.name().len(),
             _ => 0,
         }

@@ -9,6 +9,7 @@
 //! (`release`, `finished`); only then are the votes free (`over`). `docs/protocols/group.md` lists
 //! the errata of the printed algorithm as E1 to E10; the code cites these numbers.
 
+mod check;
 mod claim;
 mod closing;
 mod manager;
@@ -31,7 +32,8 @@ use self::manager::{Lock, Manager};
 use self::queue::Entry;
 use self::requester::{Enter, OkVote, Requester};
 use crate::{
-    ClaimId, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket, ValidityBasis, View, Violation,
+    ClaimId, ClaimView, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket, ValidityBasis, View,
+    Violation,
 };
 
 pub use self::claim::{Claim, Grant, Via};
@@ -74,6 +76,7 @@ impl GroupLock {
         message: Message,
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
+        message.check(site)?;
         if message.is_for_manager() {
             let ticket = message.ticket();
             if ticket.site != from {
@@ -207,10 +210,17 @@ impl Protocol for GroupLock {
     }
 
     fn view(&self) -> View {
+        View { claims: self.requester.views(), ..self.view_without_claims(usize::MAX) }
+    }
+
+    fn claim_view(&self, claim: ClaimId) -> Option<ClaimView> {
+        self.requester.view_of(claim)
+    }
+
+    fn view_without_claims(&self, most: usize) -> View {
         View {
-            claims: self.requester.views(),
-            lent: self.manager.lent().collect(),
-            queue: self.manager.waiting().collect(),
+            lent: self.manager.lent().take(most).collect(),
+            queue: self.manager.waiting().take(most).collect(),
             ..View::default()
         }
     }

@@ -302,17 +302,26 @@ impl Requester {
     }
 
     pub(super) fn views(&self) -> Vec<ClaimView> {
-        let view = |request: &Request| ClaimView {
-            ticket: request.ticket,
-            inside: request.phase != Phase::Waiting,
-            held_up: request.phase == Phase::Waiting && request.no_wait == NoWait::HeldUp,
-            missing: request.missing().collect(),
-        };
-        self.requests.values().map(view).collect()
+        self.requests.values().map(Request::view).collect()
+    }
+
+    pub(super) fn view_of(&self, claim: ClaimId) -> Option<ClaimView> {
+        self.requests.get(&claim).map(Request::view)
     }
 
     /// The request that a message is about, if it is not over.
     fn request(&mut self, ticket: Ticket) -> Option<&mut Request> {
         self.requests.get_mut(&ticket.claim).filter(|request| request.ticket == ticket)
+    }
+}
+
+impl Request {
+    fn view(&self) -> ClaimView {
+        ClaimView {
+            ticket: self.ticket,
+            inside: self.phase != Phase::Waiting,
+            held_up: self.phase == Phase::Waiting && self.no_wait == NoWait::HeldUp,
+            missing: self.missing().collect(),
+        }
     }
 }

@@ -241,7 +241,10 @@ impl Arbiter {
                 return self.on_missing_receiver(site, out);
             };
             // The receiver has left already (E4).
-            assert_eq!(release.ticket, pass.next.ticket, "a loan has one holder");
+            if release.ticket != pass.next.ticket {
+                out.contradiction("a loan has one holder");
+                return self.on_missing_receiver(site, out);
+            }
             passer = release.ticket.site;
             passed = release.passed;
         }
@@ -278,7 +281,9 @@ impl Arbiter {
     }
 
     pub(super) fn lend_to_head(&mut self, site: &Shared, out: &mut Out<Mutex>) {
-        assert!(self.early.is_empty(), "I3: a permission that came back was not passed on");
+        if !std::mem::take(&mut self.early).is_empty() {
+            out.contradiction("I3: a permission that came back was not passed on");
+        }
         match self.waiting.pop() {
             Some(head) => self.lend(site, head, out),
             None => {

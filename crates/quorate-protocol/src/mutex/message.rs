@@ -196,6 +196,17 @@ impl Message {
         )
     }
 
+    /// The most bytes that its lists take.
+    pub fn lists_bytes(&self) -> usize {
+        match self {
+            Message::Request { cut, .. } | Message::Direct { cut, .. } => 5 * cut.len(),
+            Message::Reply { then, .. } => 40 * then.len(),
+            Message::Yield { passed: Some(passed), .. }
+            | Message::Release(Release { passed: Some(passed), .. }) => 40 * passed.rest.len(),
+            _ => 0,
+        }
+    }
+
     /// The latest ticket that the receiver of the message has to observe.
     pub(super) fn latest_ticket(&self) -> Ticket {
         let ticket = self.ticket();

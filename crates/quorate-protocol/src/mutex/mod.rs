@@ -12,6 +12,7 @@
 //! E9, and code cites them by these numbers.
 
 mod arbiter;
+mod check;
 mod message;
 #[cfg(feature = "mutations")]
 pub mod mutations;
@@ -21,9 +22,9 @@ mod queue;
 mod repair;
 mod request;
 mod requester;
+mod spares;
 mod turn;
 
-use std::convert::Infallible;
 use std::fmt;
 
 use quorate_quorum::SiteId;
@@ -33,7 +34,8 @@ use self::permission::Loan;
 use self::queue::Entry;
 use self::requester::{Phase, Requester};
 use crate::{
-    ClaimId, ClaimView, Fence, GrantNo, Input, Out, Protocol, Shared, Tick, ValidityBasis,
+    ClaimId, ClaimView, Fence, GrantNo, Input, Out, Protocol, Shared, StayTimer, Tick,
+    ValidityBasis,
 };
 use crate::{Ticket, View, Violation};
 
@@ -94,6 +96,8 @@ impl Mutex {
         if message.is_for_arbiter() && ticket.site != from {
             return Err(Violation::NotYours(ticket));
         }
+        message.check(site)?;
+        self.arbiter.check_loan(site, &message)?;
         site.observe(message.latest_ticket());
         if message.is_for_arbiter() {
             self.deliver_to_arbiter(site, from, message, out)
@@ -122,7 +126,7 @@ impl Mutex {
             Message::Release(release) => arbiter.on_release(site, release, out),
             Message::Cancel { ticket } => arbiter.on_cancel(site, ticket, out),
             Message::Direct { ticket, cut } => arbiter.on_direct(site, ticket, cut, out),
-            Message::Have { ticket, number } => arbiter.on_have(ticket, number, out),
+            Message::Have { ticket, number } => arbiter.on_have(site, ticket, number, out)?,
             Message::Lack { ticket, upto } => arbiter.on_lack(site, ticket, upto, out),
             Message::Raise { ticket, ceil } => {
                 site.raise_ceil(ceil, out);
@@ -166,7 +170,7 @@ impl Protocol for Mutex {
     type Message = Message;
     type Claim = ();
     type Grant = Grant;
-    type Timer = Infallible;
+    type Timer = StayTimer;
 
     fn step(
         &mut self,
@@ -181,7 +185,7 @@ impl Protocol for Mutex {
             Input::Abandon(claim) => return self.requester.abandon(site, claim, out),
             Input::Turn(claim) => return self.requester.turn(site, claim, out),
             Input::Deliver(from, message) => return self.deliver(site, from, message, out),
-            Input::Expire(never) => match never {},
+            Input::Expire(StayTimer(claim)) => self.requester.on_stay(site, claim, out),
             Input::Silent(_) => self.requester.on_silent(site, out),
             Input::Lost(peer) => {
                 self.requester.on_lost(site, peer, out);

@@ -1,6 +1,9 @@
 //! The switches of the mutex.
 
-/// Which of the paper's refinements are on; by default all are.
+use std::time::Duration;
+
+/// Which of the paper's refinements are on, by default all, and when a holder asks for spare
+/// permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent switches of the paper")]
 pub struct Options {
@@ -15,22 +18,25 @@ pub struct Options {
     pub ahead: bool,
     /// Section 5.3: a holder keeps all requests announced to it and passes the rest on.
     pub lists: bool,
+    /// A request that has been inside for so long asks every site it reaches for a spare
+    /// permission; `None`: never. Not in the paper; a site derives it from the lease.
+    pub spares: Option<Duration>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { passing: true, yield_pass: true, ahead: true, lists: true }
+        Self { passing: true, yield_pass: true, ahead: true, lists: true, spares: None }
     }
 }
 
 impl Options {
     /// The basic algorithm of section 3, without its refinements.
     pub fn basic() -> Self {
-        Self { passing: true, yield_pass: false, ahead: false, lists: false }
+        Self { yield_pass: false, ahead: false, lists: false, ..Self::default() }
     }
 
-    /// The names of the switches, as options spell them.
-    pub const NAMES: [&'static str; 4] = ["passing", "yield_pass", "ahead", "lists"];
+    /// The names of the options: four switches, and a time.
+    pub const NAMES: [&'static str; 5] = ["passing", "yield_pass", "ahead", "lists", "spares"];
 
     /// Turns the switch called `name` on or off; false if there is no such switch.
     pub fn set(&mut self, name: &str, on: bool) -> bool {

@@ -20,6 +20,8 @@ pub(super) struct Request {
     pub(super) permissions: LiteMap<SiteId, Permission>,
     /// Whether the arbiters that were asked may be other than exactly one quorum.
     pub(super) repaired: bool,
+    /// Whether it has been inside for long and asks every site it reaches for a spare permission.
+    pub(super) stays: bool,
     /// Whether the caller inside has left and the next caller of this site waits for its fence.
     pub(super) turning: bool,
 }

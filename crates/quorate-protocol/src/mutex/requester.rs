@@ -13,7 +13,7 @@ use crate::{ClaimId, Fence, GrantNo, Out, SessionNo, Shared, Ticket, Violation};
 /// The requester half of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Requester {
-    options: Options,
+    pub(super) options: Options,
     pub(super) phase: Phase,
 }
 
@@ -75,7 +75,8 @@ impl Requester {
             out.send(arbiter, Message::Request { ticket, held: false, cut: cut.clone() });
             permissions.insert(arbiter, Permission::default());
         }
-        self.phase = Phase::Waiting(Request { ticket, cut, permissions, repaired, turning: false });
+        let (stays, turning) = (false, false);
+        self.phase = Phase::Waiting(Request { ticket, cut, permissions, repaired, stays, turning });
         Ok(())
     }
 
@@ -195,6 +196,7 @@ impl Requester {
     ) -> Result<(), Violation> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Inside(request, fence) if request.ticket.claim == claim => {
+                self.disarm_stay(&request, out);
                 request.leave(site, Some(fence), out);
                 Ok(())
             }
@@ -261,6 +263,7 @@ impl Requester {
         assert!(allowed, "I10: a fence lies below every ceiling of its quorum");
         self.phase = Phase::Inside(request, fence);
         out.grant(ticket.claim, Grant { ticket, fence });
+        self.arm_stay(ticket.claim, out);
         true
     }
 

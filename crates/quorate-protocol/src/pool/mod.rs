@@ -11,6 +11,7 @@
 //! as E1 to E5, and code cites them by these numbers.
 
 mod arbiter;
+mod check;
 mod claim;
 mod message;
 #[cfg(feature = "mutations")]
@@ -33,7 +34,9 @@ use self::arbiter::Arbiter;
 use self::queue::Entry;
 use self::requester::Requester;
 use self::unit_quorums::UnitQuorums;
-use crate::{ClaimId, Input, Out, Protocol, Shared, Tick, ValidityBasis, View, Violation};
+use crate::{
+    ClaimId, ClaimView, Input, Out, Protocol, Shared, Tick, ValidityBasis, View, Violation,
+};
 
 pub use self::claim::{Claim, Grant};
 pub use self::message::Message;
@@ -69,6 +72,7 @@ impl Pool {
         message: Message,
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
+        message.check(site)?;
         if message.is_for_arbiter() {
             self.deliver_to_arbiter(site, from, message, out)
         } else {
@@ -89,9 +93,10 @@ impl Pool {
         }
         let session = site.session_of(from).ok_or(Violation::NoSession(from))?;
         let arbiter = &mut self.arbiter;
-        if let Message::Request { units, .. } = message {
+        if let Message::Request { units, numbers, .. } = &message {
             let quorums = &self.requester.quorums;
-            quorums.check(Units { count: units, of: quorums.units() })?;
+            quorums.check(Units { count: *units, of: quorums.units() })?;
+            arbiter.check_named(ticket, *units, numbers)?;
         }
         site.observe(ticket);
         match message {
@@ -134,7 +139,7 @@ impl Pool {
                 requester.on_named(site, from, ticket, fences, out);
             }
             Message::Taken { ticket, by_others } => {
-                requester.on_taken(site, from, ticket, &by_others, out);
+                requester.on_taken(site, from, ticket, &by_others, out)?;
             }
             _ => unreachable!("all other messages are for the arbiter"),
         }
@@ -190,10 +195,17 @@ impl Protocol for Pool {
     }
 
     fn view(&self) -> View {
+        View { claims: self.requester.views(), ..self.view_without_claims(usize::MAX) }
+    }
+
+    fn claim_view(&self, claim: ClaimId) -> Option<ClaimView> {
+        self.requester.view_of(claim)
+    }
+
+    fn view_without_claims(&self, most: usize) -> View {
         View {
-            claims: self.requester.views(),
-            lent: self.arbiter.queue.lent().collect(),
-            queue: self.arbiter.queue.waiting().collect(),
+            lent: self.arbiter.queue.lent().take(most).collect(),
+            queue: self.arbiter.queue.waiting().take(most).collect(),
             ..View::default()
         }
     }

@@ -97,18 +97,25 @@ impl Requester {
         ticket: Ticket,
         by_others: &BTreeSet<u32>,
         out: &mut Out<Pool>,
-    ) {
+    ) -> Result<(), Violation> {
+        // A lender has enough units for us.
+        let left = |request: &Request| request.units.of as usize - request.units.count as usize;
+        if self.request(ticket).is_some_and(|request| by_others.len() > left(request)) {
+            return Err(Violation::Numbers(ticket));
+        }
         let inside = self.request(ticket).is_some_and(|request| request.inside.is_some());
-        let Some(permission) = self.answered(arbiter, ticket, out) else { return };
+        let Some(permission) = self.answered(arbiter, ticket, out) else { return Ok(()) };
         if inside {
             // That arbiter is not asked again, and its permission does not count.
-            return out.ignore("it is inside without that permission");
+            out.ignore("it is inside without that permission");
+            return Ok(());
         }
         permission.names.taken.clone_from(by_others);
         permission.names.answer = Answer::None;
         let request = self.request(ticket).expect("it has a permission");
         request.choose_again(by_others);
         self.try_to_enter(site, ticket.claim, out);
+        Ok(())
     }
 
     /// The permission of an arbiter that has answered our present choice.
@@ -211,6 +218,18 @@ impl Request {
 }
 
 impl Arbiter {
+    /// Whether a request for so many units can have these, or none.
+    pub(super) fn check_named(
+        &self,
+        ticket: Ticket,
+        units: u32,
+        numbers: &BTreeSet<u32>,
+    ) -> Result<(), Violation> {
+        let exist = numbers.last().is_none_or(|&last| last < self.units);
+        let as_many = numbers.is_empty() || numbers.len() == units as usize;
+        if exist && as_many { Ok(()) } else { Err(Violation::Numbers(ticket)) }
+    }
+
     /// Records the units of a request, or refuses them because others have named some of them.
     pub(super) fn on_name(
         &mut self,
@@ -224,11 +243,7 @@ impl Arbiter {
             out.ignore("it has no units here");
             return Ok(());
         };
-        let asked = usize::try_from(self.queue.at(place).units).expect("a small number");
-        let exist = numbers.last().is_none_or(|&last| last < self.units);
-        if !exist || !(numbers.is_empty() || numbers.len() == asked) {
-            return Err(Violation::Numbers(ticket));
-        }
+        self.check_named(ticket, self.queue.at(place).units, &numbers)?;
         let by_others = self.queue.named_by_others(ticket);
         if !by_others.is_disjoint(&numbers) {
             out.send(ticket.site, Message::Taken { ticket, by_others });

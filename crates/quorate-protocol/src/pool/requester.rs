@@ -207,17 +207,26 @@ impl Requester {
     }
 
     pub(super) fn views(&self) -> Vec<ClaimView> {
-        let view = |request: &Request| ClaimView {
-            ticket: request.ticket,
-            inside: request.inside.is_some(),
-            held_up: request.no_wait == NoWait::HeldUp && request.inside.is_none(),
-            missing: request.missing().collect(),
-        };
-        self.requests.values().map(view).collect()
+        self.requests.values().map(Request::view).collect()
+    }
+
+    pub(super) fn view_of(&self, claim: ClaimId) -> Option<ClaimView> {
+        self.requests.get(&claim).map(Request::view)
     }
 
     /// The request a message is about, unless it is over.
     pub(super) fn request(&mut self, ticket: Ticket) -> Option<&mut Request> {
         self.requests.get_mut(&ticket.claim).filter(|request| request.ticket == ticket)
+    }
+}
+
+impl Request {
+    fn view(&self) -> ClaimView {
+        ClaimView {
+            ticket: self.ticket,
+            inside: self.inside.is_some(),
+            held_up: self.no_wait == NoWait::HeldUp && self.inside.is_none(),
+            missing: self.missing().collect(),
+        }
     }
 }

@@ -11,6 +11,7 @@
 //! numbers. The paper names its events by their message (section 5), and so does the code.
 
 mod arbiter;
+mod check;
 mod claim;
 mod eta;
 mod host;
@@ -35,7 +36,8 @@ use self::loans::RecGroup;
 use self::process::{Admission, Processes};
 use crate::group::Group;
 use crate::{
-    ClaimId, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket, ValidityBasis, View, Violation,
+    ClaimId, ClaimView, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket, ValidityBasis, View,
+    Violation,
 };
 
 pub use self::claim::{Claim, Grant};
@@ -105,6 +107,7 @@ impl RoleLock {
         if ticket.site != owner {
             return Err(Violation::NotYours(ticket));
         }
+        message.check(site)?;
         if message.is_asked() {
             self.deliver_request(site, now, from, message, out)
         } else {
@@ -250,11 +253,18 @@ impl Protocol for RoleLock {
     }
 
     fn view(&self) -> View {
+        View { claims: self.processes.views(), ..self.view_without_claims(usize::MAX) }
+    }
+
+    fn claim_view(&self, claim: ClaimId) -> Option<ClaimView> {
+        self.processes.view_of(claim)
+    }
+
+    fn view_without_claims(&self, most: usize) -> View {
         View {
-            claims: self.processes.views(),
             lent: self.arbiter.holder.iter().map(|holder| holder.entry.pr).collect(),
-            queue: self.arbiter.waiting().collect(),
-            etas: self.host.etas().collect(),
+            queue: self.arbiter.waiting().take(most).collect(),
+            etas: self.host.etas().take(most).collect(),
             ..View::default()
         }
     }

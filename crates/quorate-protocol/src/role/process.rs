@@ -169,17 +169,24 @@ impl Processes {
     }
 
     pub(super) fn views(&self) -> Vec<ClaimView> {
-        let view = |process: &Process| ClaimView {
-            ticket: process.ticket,
-            inside: process.is_inside(),
-            held_up: !process.is_inside() && process.no_wait == NoWait::HeldUp,
-            missing: process.hosts().collect(),
-        };
-        self.processes.values().map(view).collect()
+        self.processes.values().map(Process::view).collect()
+    }
+
+    pub(super) fn view_of(&self, claim: ClaimId) -> Option<ClaimView> {
+        self.processes.get(&claim).map(Process::view)
     }
 }
 
 impl Process {
+    fn view(&self) -> ClaimView {
+        ClaimView {
+            ticket: self.ticket,
+            inside: self.is_inside(),
+            held_up: !self.is_inside() && self.no_wait == NoWait::HeldUp,
+            missing: self.hosts().collect(),
+        }
+    }
+
     /// The group and the stage it is a member of.
     fn stage(&self) -> Option<(&Group, Ticket)> {
         match &self.state {

@@ -24,6 +24,11 @@ pub struct Durable {
 }
 
 impl Durable {
+    /// The highest epoch in it.
+    pub fn highest(&self) -> Epoch {
+        self.floor().max(self.tried)
+    }
+
     /// The epoch below which nothing is accepted.
     pub(super) fn floor(&self) -> Epoch {
         self.pending.last().map_or(self.valid, |&pending| pending.max(self.valid))

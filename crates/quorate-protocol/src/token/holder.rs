@@ -261,11 +261,12 @@ impl TokenLock {
             front => {
                 let held = self.held_mut();
                 held.token.stamp = held.token.stamp.next();
-                if front.is_some() {
+                let used_up = held.has_used_up_rounds();
+                if front.is_some() && !used_up {
                     return self.pass_token(context);
                 }
                 self.request_set = SiteSet::new();
-                if self.held_mut().has_used_up_rounds() {
+                if used_up {
                     self.abandon_token(context);
                 }
             }
@@ -350,6 +351,6 @@ impl HeldToken {
     }
 
     fn has_used_up_rounds(&self) -> bool {
-        self.token.stamp.round + 2 >= Stamp::LAST
+        self.token.stamp.is_near_last()
     }
 }

@@ -97,6 +97,15 @@ impl TokenLock {
         self.voter_lease.is_some_and(running) || self.is_quarantined(context)
     }
 
+    /// Whether our voter lease runs for an epoch that we promised to another site, and whose token
+    /// may not have been made.
+    pub(super) fn has_open_promise(&self, context: &StepContext<'_>) -> bool {
+        let open = |lease: VoterLease| self.durable.pending.contains(&lease.epoch);
+        self.is_bound_by_lease(context)
+            && !self.is_quarantined(context)
+            && self.voter_lease.is_some_and(open)
+    }
+
     /// Starts or renews our voter lease for an epoch; its length, if there are leases.
     pub(super) fn grant_voter_lease(
         &mut self,

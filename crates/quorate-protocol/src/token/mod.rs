@@ -15,8 +15,9 @@
 //! | none: leases; restarts and sessions that end | `lease.rs`, `repair.rs` |
 //!
 //! `docs/protocols/token.md` lists the errors of the paper as E1 to E24 and what it leaves open as
-//! O1 to O18; comments cite these numbers.
+//! O1 to O19; comments cite these numbers.
 
+mod check;
 mod durable;
 mod holder;
 mod lease;
@@ -39,6 +40,7 @@ use crate::{
     View, Violation,
 };
 
+pub use self::check::EPOCH_MAX;
 pub use self::durable::Durable;
 pub use self::lease::Leased;
 pub use self::message::{Admission, Message, Reason};
@@ -110,7 +112,7 @@ impl StepContext<'_> {
 
 impl TokenLock {
     /// Rejects inputs that a correct site or caller never gives.
-    fn check(&self, input: &Input<Self>) -> Result<(), Violation> {
+    fn check(&self, site: &Shared, now: Tick, input: &Input<Self>) -> Result<(), Violation> {
         let waits = |id: ClaimId| self.pending.as_ref().is_some_and(|pending| pending.id == id);
         let inside = |id: ClaimId| self.inside.as_ref().is_some_and(|inside| inside.id == id);
         let busy = self.pending.is_some() || self.inside.is_some();
@@ -120,10 +122,7 @@ impl TokenLock {
             &Input::Release(id) if !inside(id) => Err(Violation::NotInside(id)),
             &Input::Abandon(id) if !waits(id) => Err(Violation::NotWaiting(id)),
             Input::Turn(_) => Err(Violation::NoTurns),
-            Input::Deliver(
-                _,
-                Message::Request { groups, .. } | Message::Prepare { groups, .. },
-            ) if groups.is_empty() => Err(Violation::NoGroups),
+            Input::Deliver(_, message) => self.check_message(site, now, message),
             _ => Ok(()),
         }
     }
@@ -198,7 +197,7 @@ impl Protocol for TokenLock {
         input: Input<Self>,
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
-        self.check(&input)?;
+        self.check(site, now, &input)?;
         let before = self.durable.clone();
         let mut effects = Out::new();
         let mut context = StepContext { site, now, out: &mut effects };

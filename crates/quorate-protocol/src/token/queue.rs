@@ -80,6 +80,12 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Queue(Vec<Entry>);
 
+impl FromIterator<Entry> for Queue {
+    fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Self {
+        Self(entries.into_iter().collect())
+    }
+}
+
 impl Queue {
     /// Whether nobody waits.
     pub fn is_empty(&self) -> bool {

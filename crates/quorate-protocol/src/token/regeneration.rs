@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use quorate_quorum::{SiteId, SiteSet};
 
+use super::check::EPOCH_MAX;
 use super::lease::TokenLease;
-use super::state::{Attempt, HeldToken, Request, Vote};
+use super::state::{Attempt, Deferred, HeldToken, Request, Vote};
 use super::{Epoch, Message, Reason, State, StepContext, Token, TokenLock};
 use crate::{Effect, Tick, Why};
 
@@ -29,23 +30,33 @@ impl TokenLock {
     /// only we can make this epoch, so we still accept a token or start of a lower one (O6).
     pub(super) fn prepare_epoch(&mut self, context: &mut StepContext<'_>) {
         self.abandon_attempt(context);
+        let known = self.highest_epoch();
+        if known.0 >= EPOCH_MAX {
+            return context.out.ignore("the epochs of this lock are used up");
+        }
         self.number_request();
         let (me, n, sn) = (context.me(), context.site.n(), self.sn);
         let pending = self.pending.as_mut().expect("a request is pending");
         pending.sn = sn;
         let groups = pending.groups.clone();
-        let known = self.durable.floor().max(self.seen_epoch).max(self.durable.tried);
         let epoch = known.next_of(me, n);
         (self.seen_epoch, self.durable.tried) = (epoch, epoch);
-        let mut votes = BTreeMap::new();
-        if !self.is_bound_by_lease(context) {
-            let lease = self.grant_voter_lease(context, epoch);
-            votes.insert(me, Vote { sn, groups: Some(groups.clone()), lease });
-        }
-        let refused = SiteSet::new();
-        self.attempt = Some(Attempt { epoch, votes, refused, sent: context.now });
+        let (votes, refused) = (BTreeMap::new(), SiteSet::new());
+        let attempt = Attempt { epoch, votes, refused, sent: context.now };
         self.request_set = context.others();
         context.send_all(&Message::Prepare { epoch, sn, groups });
+        self.vote_for(context, attempt);
+    }
+
+    /// Runs our own attempt, with our vote unless a lease or the quarantine forbids it.
+    fn vote_for(&mut self, context: &mut StepContext<'_>, mut attempt: Attempt) {
+        if !self.is_bound_by_lease(context) {
+            let pending = self.pending.as_ref().expect("an attempt is made for a request");
+            let (sn, groups) = (pending.sn, Some(pending.groups.clone()));
+            let lease = self.grant_voter_lease(context, attempt.epoch);
+            attempt.votes.insert(context.me(), Vote { sn, groups, lease });
+        }
+        self.attempt = Some(attempt);
         self.make_token_if_promised(context);
     }
 
@@ -88,9 +99,17 @@ impl TokenLock {
             return;
         }
         self.add_to_request_set(context, from);
+        self.answer_prepare(context, from, epoch);
+    }
+
+    /// Promises an epoch, refuses it, or defers the answer: while a promise of ours is open, its
+    /// epoch may still be withdrawn (O19, scenario `token/own_19_all_votes_are_needed`).
+    fn answer_prepare(&mut self, context: &mut StepContext<'_>, from: SiteId, epoch: Epoch) {
         let own = self.attempt.as_ref().map_or(Epoch::default(), |attempt| attempt.epoch);
         if epoch <= self.durable.floor().max(own) {
             self.send_nack(context, from, epoch, Reason::Higher);
+        } else if self.has_open_promise(context) {
+            self.defer_prepare(context, from, epoch);
         } else if self.is_bound_by_lease(context) {
             self.send_nack(context, from, epoch, Reason::Leased);
         } else {
@@ -99,6 +118,31 @@ impl TokenLock {
             let lease = self.grant_voter_lease(context, epoch);
             let groups = self.pending.as_ref().map(|pending| pending.groups.clone());
             context.send(from, Message::Promise { epoch, sn: self.sn, groups, lease });
+        }
+    }
+
+    /// Keeps the highest prepare until our promise is no longer open, and refuses the other.
+    fn defer_prepare(&mut self, context: &mut StepContext<'_>, from: SiteId, epoch: Epoch) {
+        let this = Deferred { from, epoch };
+        let (kept, refused) = match self.deferred {
+            Some(other) if other.epoch > epoch => (other, Some(this)),
+            other => (this, other),
+        };
+        self.deferred = Some(kept);
+        if let Some(Deferred { from, epoch }) = refused.filter(|other| other.from != kept.from) {
+            self.send_nack(context, from, epoch, Reason::Higher);
+        }
+    }
+
+    /// Our voter lease has ended early: answers the deferred prepare, and votes for our own
+    /// attempt if it has no vote of ours yet (O19).
+    fn use_freed_vote(&mut self, context: &mut StepContext<'_>) {
+        if let Some(Deferred { from, epoch }) = self.deferred.take() {
+            self.answer_prepare(context, from, epoch);
+        }
+        let me = context.me();
+        if let Some(attempt) = self.attempt.take_if(|attempt| !attempt.votes.contains_key(&me)) {
+            self.vote_for(context, attempt);
         }
     }
 
@@ -147,6 +191,7 @@ impl TokenLock {
         assert!(self.state() == State::R, "a site that makes a token has a pending request");
         assert!(self.durable.floor() <= attempt.epoch, "a promise ends the voter's own attempt");
         let Attempt { epoch, votes, .. } = self.attempt.take().expect("an attempt is running");
+        self.deferred = None; // its site learns of the new epoch
         let before = self.durable.valid;
         self.durable.raise(epoch);
         context.out.push(Effect::Regenerated(Regeneration { epoch, before, promised }));
@@ -164,7 +209,7 @@ impl TokenLock {
             match groups {
                 None => token.mark_served(site, sn),
                 Some(groups) => {
-                    token.mark_served(site, sn - 1);
+                    token.mark_served(site, sn.saturating_sub(1));
                     token.enqueue(site, sn, &groups);
                 }
             }
@@ -220,6 +265,9 @@ impl TokenLock {
     /// is revoked before a token of this one is accepted (O3).
     pub(super) fn adopt_epoch(&mut self, context: &mut StepContext<'_>, epoch: Epoch) {
         self.abandon_attempt(context);
+        if let Some(Deferred { from, epoch }) = self.deferred.take() {
+            self.send_nack(context, from, epoch, Reason::Leased);
+        }
         self.durable.raise(epoch);
         self.seen_epoch = self.seen_epoch.max(epoch);
         if self.held.as_ref().is_some_and(|held| held.token.stamp.epoch < epoch) {
@@ -233,6 +281,9 @@ impl TokenLock {
     /// Takes back a promise: its epoch will never be made, or its idle token was dropped. In the
     /// second case a site with a pending request makes another token at once.
     pub(super) fn on_withdraw(&mut self, context: &mut StepContext<'_>, epoch: Epoch) {
+        if self.deferred.take_if(|deferred| deferred.epoch == epoch).is_some() {
+            return;
+        }
         let promised = self.durable.pending.remove(&epoch);
         if !promised && self.voter_lease.is_none_or(|lease| lease.epoch != epoch) {
             return context.out.ignore("that epoch was not promised");
@@ -240,6 +291,8 @@ impl TokenLock {
         self.end_voter_lease(epoch);
         if self.durable.valid == epoch && self.state() == State::R {
             self.request_or_prepare(context);
+        } else {
+            self.use_freed_vote(context);
         }
     }
 }

@@ -52,9 +52,10 @@ impl TokenLock {
         }
     }
 
-    /// A follower's session here has ended, so the follower has stopped. With leases it has stopped
-    /// only when its deadline has passed.
+    /// A site's session here has ended: it repeats its prepare in the next one (O13). A
+    /// follower has stopped; with leases it has stopped only when its deadline has passed.
     pub(super) fn on_closed(&mut self, context: &mut StepContext<'_>, client: SiteId) {
+        self.deferred.take_if(|deferred| deferred.from == client);
         let Some(held) = &mut self.held else { return };
         let stopped =
             |follower: &mut Follower| follower.until.is_none_or(|until| until <= context.now);

@@ -31,6 +31,8 @@ pub struct TokenLock {
     pub(super) last_requests: BTreeMap<SiteId, Request>,
     /// The running attempt to make a token.
     pub(super) attempt: Option<Attempt>,
+    /// A prepare that is answered when the epoch that this site has promised is withdrawn (O19).
+    pub(super) deferred: Option<Deferred>,
     /// The highest epoch that any message has named.
     pub(super) seen_epoch: Epoch,
     /// The stamp of the token when it was last here. One that is not newer has been here already.
@@ -118,6 +120,13 @@ pub(super) struct Attempt {
     pub(super) refused: SiteSet,
     /// When prepare was sent: the token's lease runs from then (O2).
     pub(super) sent: Tick,
+}
+
+/// A prepare that has not been answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Deferred {
+    pub(super) from: SiteId,
+    pub(super) epoch: Epoch,
 }
 
 /// A promise of an epoch.
@@ -221,6 +230,7 @@ impl TokenLock {
             request_set,
             last_requests: BTreeMap::new(),
             attempt: None,
+            deferred: None,
             last_held: Stamp::default(),
             t1_expiries: 0,
             voter_lease: None,

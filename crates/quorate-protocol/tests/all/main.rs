@@ -4,6 +4,7 @@
 
 mod group_contract;
 mod mutex_contract;
+mod plausible;
 mod pool_contract;
 mod role_contract;
 mod token_contract;

@@ -78,14 +78,14 @@ impl Arbiters {
     pub fn cyclic(n: usize, k: usize) -> Result<Self, QuorumError> {
         check(n, k)?;
         if k == 1 {
-            return Ok(Self { name: "cyclic", of: vec![Arc::new(Cyclic::new(n)?)] });
+            return Ok(Self::of_all("cyclic", vec![Arc::new(Cyclic::new(n)?)]));
         }
         let rotations = |block: &&[usize]| {
             let turned = |by: usize| block.iter().map(move |at| SiteId::new((at + by) % n));
             let sets: Vec<SiteSet> = (0..n).map(|by| turned(by).collect()).collect();
             Arc::new(Listed::spread(n, &sets)) as Arc<dyn QuorumSystem>
         };
-        Ok(Self { name: "cyclic", of: blocks(n, k)?.iter().map(rotations).collect() })
+        Ok(Self::of_all("cyclic", blocks(n, k)?.iter().map(rotations).collect()))
     }
 
     fn of_cube(
@@ -114,6 +114,6 @@ impl Arbiters {
                 None => Arc::new(Listed::spread(n, &list(*weight)?)),
             });
         }
-        Ok(Self { name, of })
+        Ok(Self::of_all(name, of))
     }
 }

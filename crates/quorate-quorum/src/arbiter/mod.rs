@@ -44,8 +44,11 @@ pub const UNITS_MAX: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct Arbiters {
     name: &'static str,
-    /// The quorums for 1, 2, … units.
-    of: Vec<Arc<dyn QuorumSystem>>,
+    /// How many units there are.
+    k: usize,
+    /// The quorums for 1, 2, … units; equal ones once, with the lowest number of units that they
+    /// are for. A large pool has few different ones.
+    of: Vec<(usize, Arc<dyn QuorumSystem>)>,
 }
 
 impl Arbiters {
@@ -56,7 +59,7 @@ impl Arbiters {
     /// There are no sites or no units, or too many of either.
     pub fn uniform(n: usize, k: usize) -> Result<Self, QuorumError> {
         check(n, k)?;
-        Self::of_sizes("uniform", n, &sizes::uniform(n, k))
+        Self::of_runs("uniform", n, k, &sizes::uniform_runs(n, k))
     }
 
     /// Thresholds that are smaller than the [`uniform`](Self::uniform) ones wherever they can be
@@ -69,6 +72,9 @@ impl Arbiters {
     /// There are no sites or no units, or too many of either.
     pub fn improved(n: usize, k: usize) -> Result<Self, QuorumError> {
         check(n, k)?;
+        if k > sizes::UNITS_RAISED_MAX {
+            return Self::of_runs("improved", n, k, &sizes::uniform_runs(n, k));
+        }
         Self::of_sizes("improved", n, &sizes::improved(n, k))
     }
 
@@ -93,7 +99,7 @@ impl Arbiters {
     /// There are no sites or no units, or too many of either.
     pub fn plain(n: usize, k: usize) -> Result<Self, QuorumError> {
         check(n, k)?;
-        Self::of_sizes("plain", n, &vec![sizes::uniform(n, k)[0]; k])
+        Self::of_runs("plain", n, k, &sizes::uniform_runs(n, k)[..1])
     }
 
     /// Custom quorums: `sets[h - 1]` are those for h units.
@@ -110,20 +116,33 @@ impl Arbiters {
         check(n, sets.len())?;
         check_arbiters(n, sets)?;
         let spread = |sets: &Vec<SiteSet>| Arc::new(Listed::spread(n, sets)) as _;
-        Ok(Self { name: "listed", of: sets.iter().map(spread).collect() })
+        Ok(Self::of_all("listed", sets.iter().map(spread).collect()))
     }
 
-    /// Thresholds that are known to meet; equal ones are kept once.
+    /// The quorums for 1, 2, … units.
+    fn of_all(name: &'static str, of: Vec<Arc<dyn QuorumSystem>>) -> Self {
+        Self { name, k: of.len(), of: (1..).zip(of).collect() }
+    }
+
+    /// Thresholds for 1, 2, … units that are known to meet.
     fn of_sizes(name: &'static str, n: usize, sizes: &[usize]) -> Result<Self, QuorumError> {
-        let mut of: Vec<Arc<dyn QuorumSystem>> = Vec::with_capacity(sizes.len());
-        for size in sizes {
-            let same = of.last().filter(|last| last.min_size() == *size).cloned();
-            of.push(match same {
-                Some(same) => same,
-                None => Arc::new(Threshold::new(n, *size)?),
-            });
+        let mut runs: Vec<(usize, usize)> = (1..).zip(sizes.iter().copied()).collect();
+        runs.dedup_by_key(|(_, size)| *size);
+        Self::of_runs(name, n, sizes.len(), &runs)
+    }
+
+    /// The same for `k` units, each threshold once: the lowest number of units, and the threshold.
+    fn of_runs(
+        name: &'static str,
+        n: usize,
+        k: usize,
+        runs: &[(usize, usize)],
+    ) -> Result<Self, QuorumError> {
+        let mut of: Vec<(usize, Arc<dyn QuorumSystem>)> = Vec::with_capacity(runs.len());
+        for (h, size) in runs {
+            of.push((*h, Arc::new(Threshold::new(n, *size)?)));
         }
-        Ok(Self { name, of })
+        Ok(Self { name, k, of })
     }
 
     /// The construction and its size, as text: `improved arbiters of 9, k=3`.
@@ -133,12 +152,12 @@ impl Arbiters {
 
     /// How many sites the cluster has.
     pub fn n(&self) -> usize {
-        self.of[0].n()
+        self.of[0].1.n()
     }
 
     /// How many units the pool has.
     pub fn k(&self) -> usize {
-        self.of.len()
+        self.k
     }
 
     /// The quorums for `h` units. Any two meet, as those of a lock do.
@@ -147,8 +166,11 @@ impl Arbiters {
     ///
     /// `h` is 0 or above k.
     pub fn of(&self, h: usize) -> Result<&Arc<dyn QuorumSystem>, QuorumError> {
-        let found = h.checked_sub(1).and_then(|place| self.of.get(place));
-        found.ok_or(PoolError::BadUnits { h, k: self.k() }.into())
+        if !(1..=self.k).contains(&h) {
+            return Err(PoolError::BadUnits { h, k: self.k }.into());
+        }
+        let place = self.of.partition_point(|(lowest, _)| *lowest <= h) - 1;
+        Ok(&self.of[place].1)
     }
 }
 

@@ -8,12 +8,25 @@
 use crate::{PoolError, QuorumError, SiteId, SiteSet};
 
 /// Above so many units the improved sizes are the uniform ones.
-const UNITS_RAISED_MAX: usize = 64;
+pub(super) const UNITS_RAISED_MAX: usize = 64;
 
 /// The sizes of the uniform (h,k)-arbiter, for 1 to `k` units. In integers: a product with the
 /// fraction k/(k + h) is one short for some n.
 pub(super) fn uniform(n: usize, k: usize) -> Vec<usize> {
     (1..=k).map(|h| k * n / (k + h) + 1).collect()
+}
+
+/// The same, each size once: the lowest number of units that it is for, and the size. The work
+/// grows with the number of sites, not with that of units.
+pub(super) fn uniform_runs(n: usize, k: usize) -> Vec<(usize, usize)> {
+    let (mut runs, mut h) = (Vec::new(), 1);
+    while h <= k {
+        let quotient = k * n / (k + h);
+        runs.push((h, quotient + 1));
+        // The largest h' with k n / (k + h') at least this quotient; if that is 0, all.
+        h = (k * n).checked_div(quotient).map_or(k, |sum| sum - k) + 1;
+    }
+    runs
 }
 
 /// The uniform sizes, each made as small as the rule allows, those for the most units first.
@@ -106,6 +119,18 @@ fn unwind(best: &[Option<(usize, usize)>], mut sum: usize) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::critical_patterns;
+
+    #[test]
+    fn runs_are_the_uniform_sizes_and_few() {
+        for n in 1..20 {
+            for k in (1..100).chain([1000, 1001, 65_536]) {
+                let mut runs: Vec<(usize, usize)> = (1..).zip(uniform(n, k)).collect();
+                runs.dedup_by_key(|(_, size)| *size);
+                assert_eq!(uniform_runs(n, k), runs, "{n} sites, {k} units");
+                assert!(runs.len() <= n);
+            }
+        }
+    }
 
     fn heaviest_listed(weights: &[usize]) -> usize {
         let weight = |pattern: Vec<usize>| pattern.iter().map(|h| weights[h - 1]).sum();

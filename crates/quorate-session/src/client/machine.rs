@@ -286,8 +286,8 @@ impl ClientMachine {
                 request => request,
             };
             let message = ClientMessage::Request(request);
-            let (bytes, mut effects) = (message.bytes(), Vec::new());
-            self.sessions.send(site(), Half::Arbiter, message, bytes, &mut effects);
+            let mut effects = Vec::new();
+            self.sessions.send(site(), Half::Arbiter, message, &mut effects);
             self.on_session_effects(effects);
         }
     }

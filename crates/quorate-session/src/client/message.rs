@@ -1,7 +1,5 @@
 //! Messages between a client process and its site.
 
-use std::sync::Arc;
-
 use quorate_quorum::SiteId;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +7,8 @@ use crate::claim::{BreakRequest, ClaimRequest, Denial, Loss};
 use crate::ids::Fence;
 use crate::lock::Granted;
 use crate::question::{Question, SiteAnswer};
-use crate::session::RelativeDeadline;
+use crate::session::{Payload, RelativeDeadline};
+use crate::text::ReasonText;
 
 /// A client process: a number drawn at random when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,7 +48,7 @@ pub enum SiteReply {
     /// The grant is no longer degraded: common deadlines count for it from now on.
     Restored(u64),
     /// The grant was broken, and ends at this deadline.
-    Broken(u64, RelativeDeadline, Arc<str>),
+    Broken(u64, RelativeDeadline, ReasonText),
     /// The grant is lost.
     Lost(u64, Loss),
     /// The claim is denied.
@@ -96,14 +95,31 @@ impl QuorumStatus {
     }
 }
 
-impl ClientMessage {
-    /// About how many bytes it takes; buffers are bounded by this.
-    pub fn bytes(&self) -> usize {
+impl SiteReply {
+    /// The most bytes its texts and lists take.
+    fn bytes(&self) -> usize {
+        match self {
+            SiteReply::Granted(_, _, granted, _) => granted.bytes(),
+            SiteReply::Broken(_, _, reason) | SiteReply::Lost(_, Loss::Broken(reason)) => {
+                reason.len()
+            }
+            SiteReply::Denied(_, Denial::Groups(why)) => why.len(),
+            SiteReply::Denied(_, Denial::OtherKind { owner: Some(owner), .. }) => owner.bytes(),
+            SiteReply::Asked(_, sites) => 5 * sites.len(),
+            SiteReply::Answer(_, _, of) => of.answer.bytes(),
+            _ => 0,
+        }
+    }
+}
+
+impl Payload for ClientMessage {
+    fn bytes(&self) -> usize {
         match self {
             ClientMessage::Request(ClientRequest::Claim(_, request)) => 128 + request.bytes(),
-            ClientMessage::Request(ClientRequest::Break(request)) => 256 + request.reason.len(),
-            ClientMessage::Reply(SiteReply::Answer(_, _, of)) => of.answer.bytes(),
-            _ => 128,
+            ClientMessage::Request(ClientRequest::Break(request)) => 64 + request.bytes(),
+            ClientMessage::Request(ClientRequest::Ask(_, question)) => 64 + question.bytes(),
+            ClientMessage::Request(ClientRequest::Leave(_)) => 32,
+            ClientMessage::Reply(reply) => 128 + reply.bytes(),
         }
     }
 }

@@ -9,17 +9,18 @@ use serde::{Deserialize, Serialize};
 use super::spec::Details;
 use super::{Granted, Name};
 use crate::claim::Denial;
-use crate::text::Printable;
+use crate::text::{Printable, ReasonText};
+use crate::{SiteError, limits};
 
-/// The most groups that a caller may name.
-pub const GROUPS_MAX: usize = 32;
-
-/// A group, by its name. Holders that are inside together are of one group.
+/// A group, by its name, which is that of a lock: 1 to 256 bytes, no control characters. The
+/// decoder refuses any other. Holders that are inside together are of one group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Group(Arc<str>);
 
 impl Group {
-    /// The group of this name.
+    /// The group of this name. [`LockSpec::check`](super::LockSpec::check) checks the name of a
+    /// group that a caller asks for.
     pub fn new(name: &str) -> Self {
         Self(name.into())
     }
@@ -27,6 +28,15 @@ impl Group {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.0
+    }
+}
+
+impl TryFrom<String> for Group {
+    type Error = SiteError;
+
+    fn try_from(name: String) -> Result<Self, SiteError> {
+        name.parse::<Name>()?;
+        Ok(Self(name.into()))
     }
 }
 
@@ -38,6 +48,7 @@ impl fmt::Display for Group {
 
 /// Some groups, any of which will do; the paper's G.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "BTreeSet<Group>")]
 pub struct Groups(Arc<BTreeSet<Group>>);
 
 impl Groups {
@@ -52,7 +63,7 @@ impl Groups {
     }
 
     /// The groups, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Group> {
+    pub fn iter(&self) -> impl Iterator<Item = &Group> + Clone {
         self.0.iter()
     }
 
@@ -97,6 +108,15 @@ impl FromIterator<Group> for Groups {
     }
 }
 
+impl TryFrom<BTreeSet<Group>> for Groups {
+    type Error = String;
+
+    fn try_from(groups: BTreeSet<Group>) -> Result<Self, String> {
+        check_size(groups.iter())?;
+        Ok(Self(Arc::new(groups)))
+    }
+}
+
 impl fmt::Display for Groups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = self.iter().map(Group::to_string).collect();
@@ -105,20 +125,32 @@ impl fmt::Display for Groups {
 }
 
 /// Whether a caller may name these groups; why not.
-pub(super) fn check<'a>(groups: impl Iterator<Item = &'a Group>) -> Result<(), Denial> {
-    let groups: Vec<&Group> = groups.collect();
-    let problem = if groups.is_empty() {
-        "there is none".to_owned()
-    } else if groups.len() > GROUPS_MAX {
-        format!("there are more than {GROUPS_MAX}")
-    } else if let Some(Err(why)) =
-        groups.iter().map(|group| group.name().parse::<Name>()).find(Result::is_err)
-    {
-        format!("of one, {why}")
+pub(super) fn check<'a>(groups: impl Iterator<Item = &'a Group> + Clone) -> Result<(), Denial> {
+    let invalid = groups.clone().find_map(|group| group.name().parse::<Name>().err());
+    let problem = if groups.clone().next().is_none() {
+        Err("there is none".to_owned())
+    } else if let Some(why) = invalid {
+        Err(format!("of one, {why}"))
     } else {
-        return Ok(());
+        check_size(groups)
     };
-    Err(Denial::Groups(problem.into()))
+    problem.map_err(|why| Denial::Groups(ReasonText::fitted(&why)))
+}
+
+/// Whether a claim may have so many groups with names of these lengths; why not.
+pub(super) fn check_size<'a>(
+    groups: impl Iterator<Item = &'a Group> + Clone,
+) -> Result<(), String> {
+    let count = groups.clone().count();
+    let bytes: usize = groups.map(|group| group.name().len()).sum();
+    if count > limits::GROUPS {
+        Err(format!("there are {count}; at most {} are allowed", limits::GROUPS))
+    } else if bytes > limits::GROUPS_BYTES {
+        let most = limits::GROUPS_BYTES;
+        Err(format!("their names have {bytes} bytes together; at most {most} are allowed"))
+    } else {
+        Ok(())
+    }
 }
 
 /// About how many bytes these groups take.

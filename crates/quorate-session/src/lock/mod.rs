@@ -21,11 +21,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use self::group::GroupSpec;
-pub use self::groups::{GROUPS_MAX, Group, Groups};
+pub use self::groups::{Group, Groups};
 pub use self::name::Name;
-pub use self::pool::{PoolSpec, UNITS_MAX, Units};
+pub use self::pool::{PoolSpec, Units};
 pub use self::read_write::Access;
-pub use self::role::{Role, RoleSpec, TIME_MAX};
+pub use self::role::{Role, RoleSpec};
 pub use self::share::Share;
 pub use self::spec::Details;
 pub use self::stamp::{Epoch, Stamp};
@@ -81,6 +81,17 @@ pub enum Granted {
     Group(Group),
     /// This role in this group.
     Role(Group, Role),
+}
+
+impl Granted {
+    /// The most bytes it takes in a message.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Granted::Mutex => 8,
+            Granted::Pool(numbers) => 8 + 5 * numbers.len(),
+            Granted::Group(group) | Granted::Role(group, _) => 8 + group.name().len(),
+        }
+    }
 }
 
 impl Kind {

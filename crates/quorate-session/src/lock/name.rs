@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::hash::fnv1a;
-use crate::{Printable, SiteError};
+use crate::{Printable, SiteError, limits};
 
 /// The name of a lock: 1 to 256 bytes, no control characters.
 ///
@@ -32,11 +32,16 @@ pub struct Name {
 
 impl Name {
     /// The most bytes a name has.
-    pub const MAX_BYTES: usize = 256;
+    pub const MAX_BYTES: usize = limits::NAME_BYTES;
 
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The same, shared.
+    pub fn shared_text(&self) -> Arc<str> {
+        Arc::clone(&self.text)
     }
 
     /// FNV-1a-64 of the text. It decides by how much quorums are rotated for this name, so all

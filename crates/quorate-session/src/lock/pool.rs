@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::spec::{Details, KindSpec, KindWords};
 use super::{Granted, Kind, Share};
 use crate::claim::Denial;
+use crate::limits;
 
 pub(super) const WORDS: KindWords =
     KindWords { name: "pool", column: Some("UNITS"), joint_request: None };
-
-/// The most units a pool may have.
-pub const UNITS_MAX: u32 = 1 << 16;
 
 /// Some units of a pool: `3 of 8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -67,7 +65,7 @@ impl KindSpec for PoolSpec {
     }
 
     fn check(&self) -> Result<(), Denial> {
-        let valid = self.units.is_valid() && self.units.of <= UNITS_MAX;
+        let valid = self.units.is_valid() && self.units.of <= limits::UNITS;
         if valid { Ok(()) } else { Err(Denial::Units(self.units)) }
     }
 

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::groups::{self, Group};
 use super::spec::{Details, KindSpec, KindWords};
 use super::{Granted, Kind, Share};
 use crate::claim::Denial;
+use crate::limits;
 
 pub(super) const WORDS: KindWords =
     KindWords { name: "role lock", column: Some("MEMBER"), joint_request: Some("a stage") };
-
-/// The longest time that a caller may declare: a year.
-pub const TIME_MAX: Duration = Duration::from_hours(365 * 24);
 
 /// How a process is a member of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -50,9 +49,19 @@ impl Display for Role {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RoleSpec {
     /// The groups, and the role in each.
+    #[serde(deserialize_with = "read_groups")]
     pub groups: BTreeMap<Group, Role>,
     /// For how long, as far as the caller can tell.
     pub time: Duration,
+}
+
+/// Reads no more groups than a caller may name.
+fn read_groups<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<Group, Role>, D::Error> {
+    let groups = BTreeMap::<Group, Role>::deserialize(deserializer)?;
+    groups::check_size(groups.keys()).map_err(D::Error::custom)?;
+    Ok(groups)
 }
 
 impl Display for RoleSpec {
@@ -68,7 +77,7 @@ impl KindSpec for RoleSpec {
     }
 
     fn check(&self) -> Result<(), Denial> {
-        if self.time > TIME_MAX {
+        if self.time > limits::DECLARED_TIME {
             return Err(Denial::Time(self.time));
         }
         groups::check(self.groups.keys())

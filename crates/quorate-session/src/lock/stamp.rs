@@ -23,7 +23,7 @@ impl Epoch {
     /// The lowest epoch above this one that belongs to `site`, in a cluster of `n`.
     pub fn next_of(self, site: SiteId, n: usize) -> Self {
         let (n, place) = (n as u64, site.index() as u64);
-        let start = self.0 + 1;
+        let start = self.0.checked_add(1).expect("epochs stay below 2^32");
         Self(start + (n + place - start % n) % n)
     }
 
@@ -57,7 +57,12 @@ impl Stamp {
 
     /// The next round of the same epoch.
     pub fn next(self) -> Self {
-        Self { round: self.round + 1, ..self }
+        Self { round: self.round.checked_add(1).expect("rounds stay below 2^32"), ..self }
+    }
+
+    /// Whether so few rounds are left that a token is dropped instead of passed on.
+    pub fn is_near_last(self) -> bool {
+        self.round >= Self::LAST - 2
     }
 
     /// Both as one number, in the same order: 32 bits of epoch above 32 bits of round.

@@ -37,5 +37,5 @@ pub use lease::{Drift, Lease, between};
 pub use packet::{ClusterId, Hello, Incarnation, Opening, Packet, Refusal, Renewal, Seq, Welcome};
 pub use server_end::{ServerEnd, ServerView};
 pub use sessions::{Input, Roles, Sessions};
-pub use stream::{Frame, Stream, StreamOver};
+pub use stream::{Frame, Payload, Stream, StreamOver, Window};
 pub use terms::{Rule, Terms};

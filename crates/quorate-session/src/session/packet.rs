@@ -141,13 +141,13 @@ impl Refusal {
 impl Renewal {
     /// The number after this one.
     pub fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.checked_add(1).expect("fewer than 2^64 renewals are made"))
     }
 }
 
 impl Seq {
     /// The number after this one.
     pub fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.checked_add(1).expect("fewer than 2^64 frames are sent"))
     }
 }

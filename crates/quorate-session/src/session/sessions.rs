@@ -7,8 +7,8 @@ use quorate_quorum::SiteId;
 
 use super::RelativeDeadline;
 use super::{
-    ClientEnd, ClientView, Context, Durable, Effect, Half, Incarnation, Packet, Rule, ServerEnd,
-    ServerView, Terms,
+    ClientEnd, ClientView, Context, Durable, Effect, Half, Incarnation, Packet, Payload, Rule,
+    ServerEnd, ServerView, Terms,
 };
 use crate::{SessionNo, Tick};
 
@@ -24,9 +24,9 @@ pub enum Input<M> {
     /// Give our session at this site up before its deadline. Nobody may rely on anything of it any
     /// more: if we are connected, the next session is asked for at once.
     Abandon(SiteId),
-    /// Send a payload of this many bytes to this half of a site's protocols: to the arbiter half in
-    /// our session there, to the requester half in its session here.
-    Send(SiteId, Half, M, usize),
+    /// Send a payload to this half of a site's protocols: to the arbiter half in our session there,
+    /// to the requester half in its session here.
+    Send(SiteId, Half, M),
     /// We are about to stop: all clients are told.
     Drain,
     /// Time has passed.
@@ -98,7 +98,7 @@ struct Peer<M> {
     server: Option<ServerEnd<M>>,
 }
 
-impl<M: Clone> Sessions<M> {
+impl<M: Payload> Sessions<M> {
     /// Starts the sessions of `me` with the record of its disk. The effects come before all others:
     /// the next incarnation is synced before the first byte is sent. The quarantine runs from now.
     pub fn start(
@@ -208,6 +208,15 @@ impl<M: Clone> Sessions<M> {
         client.is_some_and(ClientEnd::has_stream)
     }
 
+    /// Whether a message to this half of `site` waits for room, though `site` is connected.
+    pub fn is_waiting(&self, site: SiteId, half: Half) -> bool {
+        let Some(peer) = self.peers.get(&site) else { return false };
+        match half {
+            Half::Arbiter => peer.client.as_ref().is_some_and(ClientEnd::is_waiting),
+            Half::Requester => peer.server.as_ref().is_some_and(ServerEnd::is_waiting),
+        }
+    }
+
     /// A deadline that `from` sent, by our clock.
     pub fn absolute_deadline(&self, from: SiteId, relative: RelativeDeadline) -> Option<Tick> {
         let client = self.peers.get(&from)?.client.as_ref()?;
@@ -249,7 +258,7 @@ impl<M: Clone> Sessions<M> {
                 });
             }
             Input::Packet(site, packet) => self.on_packet(site, packet, out),
-            Input::Send(site, half, payload, bytes) => self.send(site, half, payload, bytes, out),
+            Input::Send(site, half, payload) => self.send(site, half, payload, out),
         }
     }
 
@@ -273,24 +282,27 @@ impl<M: Clone> Sessions<M> {
     }
 
     /// Sends a payload as [`Input::Send`] does, after a step of the same time.
-    pub fn send(
-        &mut self,
-        site: SiteId,
-        half: Half,
-        payload: M,
-        bytes: usize,
-        out: &mut Vec<Effect<M>>,
-    ) {
+    pub fn send(&mut self, site: SiteId, half: Half, payload: M, out: &mut Vec<Effect<M>>) {
         if site == self.me {
             return out.push(Effect::Deliver(site, half, SessionNo(0), payload));
         }
         if !self.peers.contains_key(&site) {
             return out.push(Effect::Note(site, "not sent: it is no peer"));
         }
-        self.with(site, |_, peer| match (half, &mut peer.client, &mut peer.server) {
-            (Half::Arbiter, Some(client), _) => client.send(payload, bytes, out),
-            (Half::Requester, _, Some(server)) => server.send(payload, bytes, out),
+        self.with(site, |cx, peer| match (half, &mut peer.client, &mut peer.server) {
+            (Half::Arbiter, Some(client), _) => client.send(cx.terms, payload, out),
+            (Half::Requester, _, Some(server)) => server.send(cx.terms, payload, out),
             _ => out.push(Effect::Note(site, "not sent: there can be no such session")),
+        });
+    }
+
+    /// Ends the stream in which a message came that cannot be true, after a step of the same time.
+    /// The lease of the session runs out as if the stream had broken.
+    pub fn reject(&mut self, site: SiteId, half: Half, out: &mut Vec<Effect<M>>) {
+        self.with(site, |_, peer| match (half, &mut peer.client, &mut peer.server) {
+            (Half::Requester, Some(client), _) => client.reject(out),
+            (Half::Arbiter, _, Some(server)) => server.give_up_stream(out),
+            _ => {}
         });
     }
 
@@ -323,7 +335,7 @@ impl<M: Clone> Sessions<M> {
     }
 }
 
-impl<M: Clone> Peer<M> {
+impl<M: Payload> Peer<M> {
     fn new(peer: SiteId, roles: Roles) -> Self {
         Self {
             client: (roles != Roles::Server).then(|| ClientEnd::new(peer)),
@@ -355,8 +367,8 @@ impl<M: Clone> Peer<M> {
                 Packet::Renew(number, k, received) => {
                     server.on_renew(cx, number, k, received, out);
                 }
-                Packet::Up(number, frame) => server.on_frame(number, frame, out),
-                Packet::UpAck(number, received) => server.on_ack(number, received, out),
+                Packet::Up(number, frame) => server.on_frame(cx.terms, number, frame, out),
+                Packet::UpAck(number, received) => server.on_ack(cx.terms, number, received, out),
                 _ => unreachable!("the rest comes from servers"),
             }
         } else {
@@ -370,8 +382,8 @@ impl<M: Clone> Peer<M> {
                 Packet::Renewed(number, k, received) => {
                     client.on_renewed(cx, number, k, received, out);
                 }
-                Packet::Down(number, frame) => client.on_frame(number, frame, out),
-                Packet::DownAck(number, received) => client.on_ack(number, received, out),
+                Packet::Down(number, frame) => client.on_frame(cx.terms, number, frame, out),
+                Packet::DownAck(number, received) => client.on_ack(cx.terms, number, received, out),
                 Packet::Draining(number) => client.on_draining(number, out),
                 _ => unreachable!("the rest comes from clients"),
             }

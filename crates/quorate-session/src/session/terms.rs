@@ -1,6 +1,6 @@
 //! The terms of a site's sessions, the same in both roles.
 
-use super::{ClusterId, Drift, Lease, Stream};
+use super::{ClusterId, Drift, Lease, Window};
 
 /// The terms of all sessions of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,9 +14,9 @@ pub struct Terms {
     /// The rule that is undone.
     #[cfg(feature = "mutations")]
     undone: Option<Rule>,
-    /// The window, if it is not [`Terms::WINDOW`].
+    /// The window of all streams, if it is not [`Window::DEFAULT`].
     #[cfg(feature = "mutations")]
-    window: Option<usize>,
+    window: Option<Window>,
 }
 
 /// A rule that a check can undo, to show that something breaks without it.
@@ -37,6 +37,10 @@ pub enum Rule {
     DeadlinesFirst,
     /// A renewal is stamped once: each has a number of its own.
     StampOnce,
+    /// Messages that do not fit the window wait; the stream does not end.
+    FullWindowWaits,
+    /// A receiver acknowledges frames in a packet of its own if nothing else carries it for long.
+    AcknowledgeAlone,
     /// A delegation ends when the giver said, not only with the session there.
     DelegationExpires,
     /// A delegation ends with the session there, however long the giver said.
@@ -76,12 +80,11 @@ pub enum Rule {
     LifeBegins,
     /// The quarantine counts from the beginning of a life, not from its start.
     QuarantineFromBeginning,
+    /// The numbers in messages of other sites are checked where they enter.
+    NumbersAreChecked,
 }
 
 impl Terms {
-    /// The number of unacknowledged frames at which a sender that can wait does so.
-    pub const WINDOW: usize = Stream::<()>::FRAMES_MAX / 4;
-
     /// Terms with every rule kept.
     pub fn new(cluster_id: ClusterId, lease: Lease, drift: Drift) -> Self {
         Self {
@@ -103,9 +106,9 @@ impl Terms {
         true
     }
 
-    /// The number of unacknowledged frames at which a sender that can wait does so.
-    pub const fn window(&self) -> usize {
-        Self::WINDOW
+    /// How much of a stream may be unacknowledged; the rest waits.
+    pub const fn window(&self) -> Window {
+        Window::DEFAULT
     }
 }
 
@@ -116,14 +119,14 @@ impl Terms {
         Self { undone: Some(rule), ..self }
     }
 
-    /// The same terms with a smaller window, so that a short run fills a stream too.
-    pub fn with_window(self, frames: usize) -> Self {
-        Self { window: Some(frames), ..self }
+    /// The same terms with this window for all streams, so that a short run fills it.
+    pub fn with_window(self, window: Window) -> Self {
+        Self { window: Some(window), ..self }
     }
 
-    /// The number of unacknowledged frames at which a sender that can wait does so.
-    pub fn window(&self) -> usize {
-        self.window.unwrap_or(Self::WINDOW)
+    /// How much of a stream may be unacknowledged; the rest waits.
+    pub fn window(&self) -> Window {
+        self.window.unwrap_or(Window::DEFAULT)
     }
 
     /// Whether `rule` is kept.

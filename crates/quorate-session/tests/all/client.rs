@@ -1,6 +1,5 @@
 //! A client process, packet by packet.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_session::client::{
@@ -86,8 +85,9 @@ fn a_client_that_stops_does_not_give_back_what_its_holder_may_rely_on() {
     let mut client = ClientWithFakeSite::new();
     client.enter(1);
     client.enter(2);
-    let effects = client.on_reply(SiteReply::Broken(1, second(), Arc::from("it hangs")));
-    let broken = ClientEffect::Lost(1, CallerLoss::Reported(Loss::Broken(Arc::from("it hangs"))));
+    let effects = client.on_reply(SiteReply::Broken(1, second(), "it hangs".parse().unwrap()));
+    let broken =
+        ClientEffect::Lost(1, CallerLoss::Reported(Loss::Broken("it hangs".parse().unwrap())));
     assert_eq!(effects, [broken]);
     let end = client.machine.valid_until(1).expect("it goes on for a while");
 

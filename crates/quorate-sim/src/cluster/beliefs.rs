@@ -40,6 +40,7 @@ impl Run<'_> {
             return self.monitor.on_misled(name, id, "is inside and did not wait");
         }
         (call.place, call.site, call.fence) = (Place::Inside, site, fence);
+        call.since = self.now;
         call.share = Some(call.spec.share(granted));
         let name = call.name;
         self.clients[process].inside.insert(id);
@@ -49,6 +50,7 @@ impl Run<'_> {
         self.see(&Event::Enters(client, id, &resource, fence, until));
         self.note_entry(name);
         self.plan_stay(id);
+        self.plan_waiters(id);
     }
 
     /// Reads the deadline of each grant from the machine of a client.
@@ -104,7 +106,12 @@ impl Run<'_> {
         let (late, end, name) = (call.late, call.end, self.clients[process].name);
         match loss {
             CallerLoss::Reported(Loss::Broken(_)) => self.tally.broken += 1,
-            _ => self.tally.lost += 1,
+            _ => {
+                self.tally.lost += 1;
+                if self.should_survive(id) {
+                    self.monitor.on_lost_to_crashes(name, id);
+                }
+            }
         }
         let goes_on = self.valid_until(process, id).is_some();
         if !goes_on && matches!(loss, CallerLoss::Reported(_)) && end > self.now {

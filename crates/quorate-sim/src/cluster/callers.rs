@@ -1,6 +1,5 @@
 //! Callers: when they come, how long they stay, and which of them stay too long.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::Fence;
@@ -9,6 +8,7 @@ use quorate_session::{BreakRequest, CallId, ClaimRequest, Claimant, LockSpec, Sh
 
 use super::Load;
 use super::event::{ClientName, Event};
+use super::faults::Faults;
 use super::run::{Due, MS, Run, nanos};
 use super::storage::Write;
 
@@ -32,6 +32,8 @@ pub(super) struct Call {
     pub(super) spec: LockSpec,
     /// The part of the lock that it was granted.
     pub(super) share: Option<Share>,
+    /// When it entered, in true time.
+    pub(super) since: u64,
     /// The deadline that it knows, in true time.
     pub(super) end: u64,
     /// Whether it was ever valid.
@@ -145,8 +147,20 @@ impl Run<'_> {
             leaving: false,
             site: 0,
             fence: Fence::default(),
+            since: 0,
             end: 0,
             entered: false,
+        }
+    }
+
+    /// The holder of [`Load::HolderAndWaiters`] has entered: the others come within half a lease.
+    pub(super) fn plan_waiters(&mut self, id: CallId) {
+        if self.plan.load != Load::HolderAndWaiters || self.call(id).caller > 0 {
+            return;
+        }
+        for caller in 1..self.slot_of.len() {
+            let wait = self.chance.below(self.lease / 2);
+            self.plan_in(wait, Due::Claim(caller));
         }
     }
 
@@ -172,6 +186,17 @@ impl Run<'_> {
             client.deferred.push(due);
         }
         client.paused
+    }
+
+    /// Whether a grant must not be lost: its site is up, and no other site crashed while it was
+    /// waiting for its permissions or had no time for spare ones.
+    pub(super) fn should_survive(&self, id: CallId) -> bool {
+        let call = self.call(id);
+        let judged = self.plan.faults == Faults::Minority && call.spec == LockSpec::Mutex;
+        let exposed = call.since.saturating_sub(self.lease)..call.since + self.lease / 2;
+        let settled = self.faults.iter().all(|(at, _)| !exposed.contains(at));
+        let up = self.healed_at.is_none() && self.nodes[call.site].site.is_some();
+        judged && settled && up
     }
 
     pub(super) fn on_give_up(&mut self, id: CallId) {
@@ -386,8 +411,12 @@ impl Run<'_> {
         self.tally.breaks += 1;
         let name = self.names[name].clone();
         self.see(&Event::Breaks(self.clients[process].name, &name, fence));
-        let order =
-            BreakRequest { name, fence, by: Claimant::default(), reason: Arc::from("it hangs") };
+        let order = BreakRequest {
+            name,
+            fence,
+            by: Claimant::default(),
+            reason: "it hangs".parse().expect("it is short"),
+        };
         self.request(process, ClientRequest::Break(order));
     }
 }

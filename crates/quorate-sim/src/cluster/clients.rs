@@ -74,6 +74,10 @@ pub(super) fn draw_placements(plan: &Plan, chance: &mut Chance) -> (Vec<ClientSl
     let n = plan.quorums.n();
     let drawn: Vec<Placement> = match plan.load {
         Load::OneHolder => vec![Placement::Remote(0)],
+        Load::HolderAndWaiters => {
+            let waiters = (1..n).flat_map(|at| [Placement::Remote(at), Placement::Embedded(at)]);
+            std::iter::once(Placement::Remote(0)).chain(waiters).collect()
+        }
         Load::Drawn { callers, .. } => {
             let remote = 1 + chance.place(n);
             let placement = |caller| {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use quorate_protocol::token::Regeneration;
-use quorate_protocol::{Fence, Tick};
+use quorate_protocol::{Fence, Tick, Violation};
 use quorate_quorum::SiteId;
 use quorate_session::client::{CallerLoss, ClientMessage};
 use quorate_session::session::{Opening, Packet};
@@ -46,6 +46,8 @@ pub enum Event<'a> {
     Breaks(ClientName, &'a Name, Fence),
     /// A site's note about another one.
     Notes(SiteId, SiteId, &'static str),
+    /// The first site says that the second sent what cannot be true.
+    Violation(SiteId, SiteId, Violation),
     /// A site starts: its incarnation, from 0, and the time of its clock.
     Starts(SiteId, u64, Tick),
     /// A site cannot start with its disk.
@@ -153,6 +155,7 @@ impl fmt::Display for Event<'_> {
             Event::Breaks(client, name, fence) => {
                 write!(f, "{client} wants fence {fence} of {name} broken")
             }
+            Event::Violation(site, about, why) => write!(f, "{site} rejects {about}: {why}"),
             Event::Notes(site, about, what) => write!(f, "{site} notes of {about}: {what}"),
             Event::Starts(site, life, now) => write!(f, "{site} starts, life {life}, at {}", now.0),
             Event::CannotStart(site, error) => write!(f, "{site} cannot start: {error}"),

@@ -16,16 +16,20 @@ pub enum Faults {
     Network,
     /// Crashes, pauses, slow disks, orderly stops; of clients, crashes, pauses and stops.
     Crashes,
+    /// A minority of the sites crashes, together or one by one, and stays down; nothing else
+    /// happens. Holders stay for long.
+    Minority,
     /// All of them.
     #[default]
     All,
-    /// All of them, and disks that are wiped, older than before, another site's, or copied.
+    /// The same, two sites that do not reach each other, and disks that are wiped, older than
+    /// before, another site's, or copied.
     Disks,
 }
 
 impl Faults {
     /// The names of these sets, as options spell them.
-    pub const NAMES: [&'static str; 5] = ["none", "network", "crashes", "all", "disks"];
+    pub const NAMES: [&'static str; 6] = ["none", "network", "crashes", "minority", "all", "disks"];
 }
 
 impl FromStr for Faults {
@@ -36,6 +40,7 @@ impl FromStr for Faults {
             "none" => Ok(Faults::None),
             "network" => Ok(Faults::Network),
             "crashes" => Ok(Faults::Crashes),
+            "minority" => Ok(Faults::Minority),
             "all" => Ok(Faults::All),
             "disks" => Ok(Faults::Disks),
             _ => Err(format!("unknown faults `{name}`; known: {}", Faults::NAMES.join(", "))),
@@ -57,6 +62,8 @@ pub enum Fault {
         /// For how long.
         lasts: u64,
     },
+    /// No packets get from the first site to the second or back for so long; both reach others.
+    CutLink(SiteId, SiteId, u64),
     /// Packets take twenty times as long, for so long.
     SlowPackets(u64),
     /// A site is paused for so long. Its clock runs on.
@@ -151,7 +158,7 @@ pub enum Cut {
 
 impl Fault {
     /// The kinds of faults, as they are counted.
-    pub const KINDS: [&'static str; 20] = [
+    pub const KINDS: [&'static str; 21] = [
         "reset",
         "partition",
         "one-way partition",
@@ -172,6 +179,7 @@ impl Fault {
         "older disk",
         "swapped disk",
         "copied disk",
+        "cut link",
     ];
 
     /// The index of its kind in [`Fault::KINDS`].
@@ -197,6 +205,7 @@ impl Fault {
             Fault::Disk { damage: Damage::Older, .. } => 17,
             Fault::Disk { damage: Damage::Swapped, .. } => 18,
             Fault::Copy { .. } => 19,
+            Fault::CutLink(..) => 20,
         }
     }
 }
@@ -210,6 +219,9 @@ impl fmt::Display for Fault {
                 let from: Vec<String> = from.iter().map(ToString::to_string).collect();
                 let way = if *both_ways { "are cut off" } else { "are not heard" };
                 write!(f, "{} {way} for {} ms", from.join(" "), ms(lasts))
+            }
+            Fault::CutLink(a, b, lasts) => {
+                write!(f, "{a} and {b} do not reach each other for {} ms", ms(lasts))
             }
             Fault::SlowPackets(lasts) => write!(f, "packets are slow for {} ms", ms(lasts)),
             Fault::Pause(site, lasts) => write!(f, "{site} pauses for {} ms", ms(lasts)),
@@ -264,8 +276,10 @@ impl fmt::Display for Fault {
 /// The sites and clients that faults happen to, and the time for faults.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope {
-    /// How many sites there are, and how many remote clients.
+    /// How many sites there are, and how many of them may fail, whichever they are.
     pub(super) sites: usize,
+    pub(super) spare: usize,
+    /// How many remote clients there are.
     pub(super) clients: usize,
     /// The length of a lease.
     pub(super) lease: u64,
@@ -277,18 +291,32 @@ pub(super) struct Scope {
 pub(super) fn draw(faults: Faults, scope: Scope, chance: &mut Chance) -> Vec<(u64, Fault)> {
     let (of_sites, of_clients): (&[usize], &[usize]) = match faults {
         Faults::None => return Vec::new(),
+        Faults::Minority => return draw_minority(scope, chance),
         Faults::Network => (&[0, 1, 2, 3], &[8, 9, 10, 11]),
         Faults::Crashes => (&[4, 5, 6, 7, 15], &[12, 13, 14]),
         Faults::All | Faults::Disks => (&[0, 1, 2, 3, 4, 5, 6, 7, 15], &[8, 9, 10, 11, 12, 13, 14]),
     };
     let mut found = draw_kinds(of_sites, scope, chance);
     if faults == Faults::Disks {
-        found.extend(draw_kinds(&[16, 17, 18, 19], scope, chance));
+        found.extend(draw_kinds(&[16, 17, 18, 19, 20], scope, chance));
     }
     if scope.clients > 0 {
         found.extend(draw_kinds(of_clients, scope, chance));
     }
     found
+}
+
+/// Draws the crashes of as many sites as the others can do without.
+fn draw_minority(scope: Scope, chance: &mut Chance) -> Vec<(u64, Fault)> {
+    let mut sites: Vec<usize> = (0..scope.sites).collect();
+    let count = if scope.spare == 0 { 0 } else { 1 + chance.place(scope.spare) };
+    let (together, at) = (chance.percent(50), chance.below(scope.lasts));
+    let crash = |_| {
+        let site = SiteId::new(sites.swap_remove(chance.place(sites.len())));
+        let at = if together { at } else { chance.below(scope.lasts) };
+        (at, Fault::Crash { site, reboot: chance.percent(50), lasts: 2 * scope.lasts })
+    };
+    (0..count).map(crash).collect()
 }
 
 /// Draws faults of these kinds, in order of time.
@@ -310,7 +338,7 @@ fn draw_kinds(allowed: &[usize], scope: Scope, chance: &mut Chance) -> Vec<(u64,
     while at < scope.lasts {
         let kind = chance.one_of(&urn);
         let fault = match kind {
-            0..8 | 15 => draw_one(kind, scope, chance),
+            0..8 | 15 | 20 => draw_one(kind, scope, chance),
             8..15 => draw_client(kind, scope, chance),
             _ => draw_disk(kind, scope, chance),
         };
@@ -324,9 +352,12 @@ fn draw_one(kind: usize, scope: Scope, chance: &mut Chance) -> Fault {
     let Scope { sites: n, lease, .. } = scope;
     let site = SiteId::new(chance.place(n));
     match kind {
-        0 if n > 1 => {
-            let other = (site.index() + 1 + chance.place(n - 1)) % n;
-            Fault::Reset(site, SiteId::new(other))
+        0 | 20 if n > 1 => {
+            let other = SiteId::new((site.index() + 1 + chance.place(n - 1)) % n);
+            match kind {
+                0 => Fault::Reset(site, other),
+                _ => Fault::CutLink(site, other, 2 * chance.spell(lease)),
+            }
         }
         1 | 2 => {
             let mut from: Vec<SiteId> = SiteId::all(n).filter(|_| chance.percent(50)).collect();
@@ -335,7 +366,7 @@ fn draw_one(kind: usize, scope: Scope, chance: &mut Chance) -> Fault {
             }
             Fault::Partition { from, both_ways: kind == 1, lasts: chance.spell(lease) }
         }
-        0 | 3 => Fault::SlowPackets(chance.spell(lease)),
+        0 | 3 | 20 => Fault::SlowPackets(chance.spell(lease)),
         4 => Fault::Pause(site, chance.spell(lease)),
         15 => {
             let (within, lasts) = (chance.below(4 * lease), chance.spell(lease));

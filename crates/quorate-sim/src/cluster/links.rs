@@ -10,7 +10,9 @@ use super::run::{Due, MS, Run};
 impl Run<'_> {
     pub(super) fn packet_delay(&mut self) -> u64 {
         let delay = self.chance.about(self.parameters.delay);
-        if self.slow_packets > 0 { 20 * delay } else { delay }
+        let delay = if self.slow_packets > 0 { 20 * delay } else { delay };
+        self.tally.packet_ns_max = self.tally.packet_ns_max.max(delay);
+        delay
     }
 
     /// The delay of a packet; zero within one process.
@@ -112,8 +114,7 @@ impl Run<'_> {
         }
     }
 
-    /// A site is notified of a peer's connection at once. It learns of a client's connection by its
-    /// first packet.
+    /// Both ends are notified of a connection, each at its own time.
     pub(super) fn on_up(&mut self, at: usize, peer: usize, generation: u64) {
         let came_up = self.wire.come_up(at, peer, generation);
         if came_up {
@@ -125,6 +126,10 @@ impl Run<'_> {
                 self.replace_connection(at, peer);
                 let id = self.nodes[peer].id;
                 self.feed(at, GatewayInput::Site(Input::Up(id)), generation);
+            }
+            (None, Some(process)) if came_up => {
+                let id = self.clients[process].id;
+                self.feed(at, GatewayInput::Up(id), generation);
             }
             (None, _) => {}
         }

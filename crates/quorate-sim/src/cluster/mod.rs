@@ -68,6 +68,9 @@ pub struct Plan {
     pub listed: Vec<(u64, Fault)>,
     /// Whether to check at every write of a caller that no answers of sites call its lock free.
     pub views: bool,
+    /// All streams have windows of 1 to this many frames, as the seed draws; `None` for windows of
+    /// many sizes, the usual one among them.
+    pub window: Option<usize>,
     /// The switches of the protocols.
     pub settings: Settings,
     /// The rule of sessions that sites and clients do not follow; `None` outside checks.
@@ -91,6 +94,9 @@ pub enum Load {
     },
     /// A single caller, whose process is connected to the first site, that stays as long as it may.
     OneHolder,
+    /// The same, and soon after it has entered two callers at every other site claim the same lock,
+    /// one of them in the process of the site.
+    HolderAndWaiters,
 }
 
 /// What a disk loses in a restart.
@@ -120,6 +126,7 @@ impl Plan {
             faults: Faults::All,
             listed: Vec::new(),
             views: false,
+            window: None,
             settings: Settings::default(),
             undone: None,
             forgets: None,

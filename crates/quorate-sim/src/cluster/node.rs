@@ -107,6 +107,7 @@ impl Run<'_> {
         }
         config.fence_block = self.parameters.fence_block;
         config.local_turns = self.parameters.local_turns;
+        config.claims_per_step = self.parameters.claims_per_step;
         config.settings = self.plan.settings;
         let now = node.clock.read(self.now);
         let past = node.read_disk(self.plan.forgets);
@@ -156,13 +157,14 @@ impl Run<'_> {
         }
     }
 
-    /// Records the connection on which the site's packets go out. It learns of a client's
-    /// connection by a packet.
+    /// Records the connection on which the site's packets go out.
     fn note_connection(&mut self, place: usize, input: &GatewayInput, generation: u64) {
         let (endpoint, generation) = match input {
             GatewayInput::Site(Input::Up(peer)) => (peer.index(), generation),
             GatewayInput::Site(Input::Down(peer)) => (peer.index(), 0),
-            GatewayInput::Client(id, _) => (self.endpoint_of(*id), generation),
+            GatewayInput::Up(id) | GatewayInput::Client(id, _) => {
+                (self.endpoint_of(*id), generation)
+            }
             GatewayInput::Down(id) => (self.endpoint_of(*id), 0),
             GatewayInput::Site(_) => return,
         };
@@ -273,6 +275,11 @@ impl Run<'_> {
                 let id = self.nodes[place].id;
                 self.see(&Event::Notes(id, about, what));
                 self.monitor.on_note(id, about, what);
+            }
+            Effect::Violation(about, why) => {
+                let id = self.nodes[place].id;
+                self.see(&Event::Violation(id, about, why));
+                self.monitor.on_note(id, about, &format!("it broke the contract: {why}"));
             }
             Effect::Drained => self.on_drained(place),
             Effect::Wake(_) | Effect::Audit(_) | Effect::RefusedBy(..) => {}

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
-use quorate_session::session::Terms;
+use quorate_session::session::Window;
 use quorate_session::{CallId, Name, RequestView, ResourceView};
+use quorate_site::Config;
 use quorate_site::client_gateway::SiteWithClients;
 
 use super::callers::{Call, Queue};
@@ -95,8 +96,9 @@ pub(super) struct RunParameters {
     pub(super) think: u64,
     pub(super) fence_block: u64,
     pub(super) local_turns: u32,
-    /// How many unacknowledged messages a client and its site may send.
-    pub(super) window: usize,
+    pub(super) claims_per_step: usize,
+    /// How much of a stream may be unacknowledged.
+    pub(super) window: Window,
     /// What the locks are like.
     pub(super) claims: ClaimParameters,
     /// The leases that incarnations of sites grant, one of these each.
@@ -155,12 +157,15 @@ impl<'a> Run<'a> {
         let (slots, slot_of) = clients::draw_placements(plan, &mut chance);
         let remote = |slot: &&ClientSlot| matches!(slot.placement, Placement::Remote(_));
         let clients = slots.iter().filter(remote).count();
-        let scope = Scope { sites: n, clients, lease, lasts };
+        let spare = if plan.faults == Faults::Minority { plan.quorums.resilience() } else { Ok(0) };
+        let spare = spare.expect("a cluster to simulate is small");
+        let scope = Scope { sites: n, spare, clients, lease, lasts };
         let mut faults = faults::draw(plan.faults, scope, &mut chance);
         faults.extend(plan.listed.iter().cloned());
         let mut nodes: Vec<Node> =
             SiteId::all(n).map(|site| Node::new(plan, site, &mut chance)).collect();
-        if plan.faults == Faults::Disks {
+        let copies = |(_, fault): &(u64, Fault)| matches!(fault, Fault::Copy { .. });
+        if plan.faults == Faults::Disks || plan.listed.iter().any(copies) {
             nodes.push(Node::for_copies(plan, &mut chance));
         }
         let names = if let Load::Drawn { names, .. } = plan.load { names.max(1) } else { 1 };
@@ -214,7 +219,8 @@ impl<'a> Run<'a> {
         for place in 0..self.faults.len() {
             self.plan_at(self.faults[place].0, Due::Fault(place));
         }
-        for caller in 0..self.slot_of.len() {
+        let waiters = self.plan.load == Load::HolderAndWaiters; // they come after the holder
+        for caller in 0..if waiters { 1 } else { self.slot_of.len() } {
             let wait = self.chance.about(self.parameters.think);
             self.plan_in(wait, Due::Claim(caller));
         }
@@ -368,8 +374,24 @@ pub(super) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).expect("runs are short")
 }
 
+/// With faults, most windows are so small that they are often full.
+fn draw_window(plan: &Plan, chance: &mut Chance) -> Window {
+    match plan.window {
+        Some(most) => Window::of_frames(1 + chance.place(most.max(1))),
+        None if plan.faults == Faults::None => Window::DEFAULT,
+        None => *chance.pick(&[
+            Window::DEFAULT,
+            Window::of_frames(80),
+            Window::of_frames(12),
+            Window::of_frames(4),
+            Window::of_frames(2),
+            Window::of_frames(1),
+        ]),
+    }
+}
+
 fn draw_parameters(plan: &Plan, chance: &mut Chance) -> RunParameters {
-    let calm = plan.faults == Faults::None;
+    let calm = matches!(plan.faults, Faults::None | Faults::Minority);
     let lease = nanos(plan.lease);
     let mut leases = vec![plan.lease];
     if !calm && chance.percent(20) {
@@ -379,11 +401,16 @@ fn draw_parameters(plan: &Plan, chance: &mut Chance) -> RunParameters {
         delay: chance.one_of(&[MS / 5, 2 * MS, 2 * MS, 20 * MS]),
         write: chance.one_of(&[MS / 5, 3 * MS, 15 * MS]),
         lateness: chance.one_of(&[1, MS, MS, 20 * MS]),
-        hold: lease / chance.one_of(&[100, 50, 20, 4]),
+        hold: if plan.faults == Faults::Minority {
+            lease * chance.one_of(&[1, 2, 4])
+        } else {
+            lease / chance.one_of(&[100, 50, 20, 4])
+        },
         think: lease / chance.one_of(&[20, 5, 2]),
         fence_block: chance.one_of(&[4, 64, 1 << 20]),
         local_turns: chance.one_of(&[1, 2, 8]),
-        window: if calm { Terms::WINDOW } else { chance.one_of(&[Terms::WINDOW, 20, 3]) },
+        claims_per_step: if calm { Config::CLAIMS_PER_STEP } else { chance.one_of(&[16, 2, 1]) },
+        window: draw_window(plan, chance),
         claims: plan.claims.draw_parameters(chance),
         leases,
     }

@@ -24,6 +24,7 @@ impl Run<'_> {
                 self.break_link(a.index(), b.index(), after);
             }
             Fault::Partition { from, both_ways, lasts } => self.part(&from, both_ways, lasts),
+            Fault::CutLink(a, b, lasts) => self.cut_link(a.index(), b.index(), lasts),
             Fault::SlowPackets(lasts) => {
                 self.slow_packets += 1;
                 self.plan_in(lasts, Due::QuickPackets);
@@ -68,6 +69,7 @@ impl Run<'_> {
             Fault::Copy { site, older, .. } => self.can_copy(site.index(), *older),
             Fault::Reset(..)
             | Fault::Partition { .. }
+            | Fault::CutLink(..)
             | Fault::SlowPackets(_)
             | Fault::SlowDisk(..) => true,
             Fault::ClientReset(client) => self.has_connection(*client),
@@ -103,6 +105,15 @@ impl Run<'_> {
             }
         }
         self.block(ways, lasts);
+    }
+
+    /// Separates two sites from each other only.
+    fn cut_link(&mut self, a: usize, b: usize, lasts: u64) {
+        if self.chance.percent(60) {
+            let timeout = self.lease / 4 + self.chance.below(3 * self.lease);
+            self.plan_in(timeout, Due::TimeOut(a, b));
+        }
+        self.block(vec![(a, b), (b, a)], lasts);
     }
 
     /// Blocks packets, for so long.

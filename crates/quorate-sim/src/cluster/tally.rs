@@ -45,6 +45,8 @@ pub struct Tally {
     pub elapsed_ns: u64,
     /// The longest time with a waiter and no holder.
     pub gap_ns_max: u64,
+    /// The longest time that a packet took.
+    pub packet_ns_max: u64,
     /// The time from the end of the faults until no claim was left.
     pub settled_ns_max: u64,
 }
@@ -79,6 +81,7 @@ impl Tally {
             *mine += theirs;
         }
         self.gap_ns_max = self.gap_ns_max.max(other.gap_ns_max);
+        self.packet_ns_max = self.packet_ns_max.max(other.packet_ns_max);
         self.settled_ns_max = self.settled_ns_max.max(other.settled_ns_max);
     }
 }

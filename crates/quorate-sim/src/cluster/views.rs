@@ -61,10 +61,13 @@ fn is_called_free(sites: &BTreeMap<SiteId, &Site>, n: usize, name: &Name) -> boo
         sites.keys().partition(|id| forgets(sites[id]));
     let heard: SiteSet = counted.iter().copied().collect();
     let first = sites.values().next().expect("a set of sites");
-    let enough = first.is_enough(&Question::Show(name.clone()), &heard);
+    let enough = first.is_enough(&Question::Show(name.clone(), None), &heard);
     let answering = Answering { sites: n, counted, quarantined, enough };
     let views = sites.iter().filter_map(|(id, site)| Some((*id, site.show(name)?)));
     let views: BTreeMap<SiteId, ResourceView> = views.collect();
-    let held = views.values().flat_map(|view| &view.calls).any(|call| call.fence.is_some());
+    let inside = |view: &ResourceView| {
+        view.more.inside > 0 || view.calls.iter().any(|call| call.fence.is_some())
+    };
+    let held = views.values().any(inside);
     answering.doubt(&views).is_none() && !held
 }

@@ -1,6 +1,7 @@
 //! The mutex, as the simulator drives it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quorate_protocol::Fence;
 use quorate_protocol::mutex::mutations::{Mutant, Mutation};
@@ -8,6 +9,7 @@ use quorate_protocol::mutex::{Grant, Message, Mutex, Options};
 use quorate_quorum::{Kind, Listed, QuorumError, QuorumSystem, SiteId, SiteSet, build};
 
 use super::{SimMutant, parse_switch, switches};
+use crate::time::parse_time;
 use crate::{AnyProtocol, AnySetup, Configured, Setting, Setup, Shape, SimProtocol};
 
 pub(super) fn find(settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
@@ -21,11 +23,24 @@ pub(super) fn find(settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String>
 pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Mutation>), String> {
     let mut options = Options::default();
     let set = |name: &str, value: &str| {
-        options.set(name, parse_switch(name, value)?);
+        if name == "spares" {
+            options.spares = parse_spares(value)?;
+        } else {
+            options.set(name, parse_switch(name, value)?);
+        }
         Ok(())
     };
     let undone = switches(Mutex::NAME, &Options::NAMES, settings, Mutation::all(), set)?;
     Ok((options, undone))
+}
+
+/// Reads the time after which a request inside asks for spare permissions.
+pub(super) fn parse_spares(value: &str) -> Result<Option<Duration>, String> {
+    match (value, parse_time(value)) {
+        ("off", _) => Ok(None),
+        (_, Some(time)) => Ok(Some(time)),
+        (_, None) => Err(format!("option spares is `off` or a time as in `50ms`, not `{value}`")),
+    }
 }
 
 impl SimProtocol for Mutex {

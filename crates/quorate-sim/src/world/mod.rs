@@ -420,6 +420,7 @@ impl<P: SimProtocol> World<P> {
                     self.release_lost(site, claim, watch);
                 }
             }
+            Effect::Contradiction(what) => self.monitor.on_panic(site, what),
             Effect::Ignore(why) => watch.see(depth, &Event::Ignores(site, why)),
             Effect::Regenerated(_) => {} // the messages say it
             Effect::Arm(timer, after) => self.arm(site, timer, after, watch),

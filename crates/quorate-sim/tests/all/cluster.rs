@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use quorate_protocol::role::Overrun;
 use quorate_quorum::{Kind, SiteId, build};
-use quorate_sim::Unwatched;
+use quorate_session::CallId;
 use quorate_sim::cluster::{
     Chronicle, ClaimKind, Event, Fault, Faults, Load, Observer, Outcome, Plan, Tally, run,
 };
+use quorate_sim::{Setting, Unwatched, site_settings};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -240,19 +241,23 @@ fn callers_of_a_role_that_wait_for_nobody_leave_nothing_behind() {
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
 
-/// A validity that is delegated twice must not have expired when it arrives.
+/// A validity that is delegated over three hops has not expired when it arrives, if no packet takes
+/// longer than a fortieth of a lease (`docs/guarantees.md`).
 #[test]
 fn nobody_loses_a_group_while_nothing_goes_wrong() {
     for sites in [3, 5, 9] {
         let claims = ClaimKind::Group;
         let plan = Plan { faults: Faults::None, claims, ..plan(Kind::Majority, sites) };
-        // Known and left out: with nine sites, seed 15 loses one grant. Timers are late there and
-        // packets slow, and the validity takes longer over three hops than is left of it.
-        for seeds in [0..15, 16..40] {
-            let sum = assert_clean(&plan, seeds);
-            assert_eq!(sum.lost, 0, "{sites} sites");
-            assert!(sum.grants > 1_000, "{sum:?}");
+        let (mut in_time, mut slow) = (Tally::default(), Tally::default());
+        for seed in 0..60 {
+            let tally = assert_clean(&plan, [seed]);
+            // Timers are late by less than that in every run.
+            let is_slow = u128::from(tally.packet_ns_max) > plan.lease.as_nanos() / 40;
+            if is_slow { slow.add(&tally) } else { in_time.add(&tally) }
         }
+        assert_eq!(in_time.lost, 0, "{sites} sites");
+        assert!(in_time.grants > 10_000, "{in_time:?}");
+        assert!(slow.lost * 1_000 < slow.grants, "{sites} sites: {} lost", slow.lost);
     }
 }
 
@@ -266,7 +271,7 @@ fn callers_of_a_group_that_wait_for_nobody_leave_nothing_behind() {
 /// Tokens are lost and regenerated; followers, and sites that receive a token, stop in time.
 #[test]
 fn groups_by_token_are_never_mixed_whatever_happens() {
-    for (sites, seeds) in [(1, 0..10), (2, 0..20), (3, 0..100), (5, 0..100), (7, 0..20)] {
+    for (sites, seeds) in [(1, 0..20), (2, 0..20), (3, 0..100), (5, 0..100), (7, 0..20)] {
         let plan = Plan { claims: ClaimKind::Token, ..plan(Kind::Majority, sites) };
         let sum = assert_clean(&plan, seeds);
         assert!(sum.grants > 500 && sum.regenerated > 20, "{sites} sites: {sum:?}");
@@ -309,6 +314,33 @@ fn what_seeds_have_found_of_tokens_stays_mended() {
     // A follower got an end after that of its session at its captain, and stopped before.
     let three = build(Kind::Majority, 3).unwrap();
     assert_clean(&Plan { claims: ClaimKind::Token, ..Plan::new(three) }, [14, 30_844]);
+    // Two sites were refused for good, and the others failed each other's attempts.
+    let disks = Plan { faults: Faults::Disks, ..self::plan(Kind::Majority, 5) };
+    assert_clean(&Plan { claims: ClaimKind::Token, ..disks }, [1_301]);
+}
+
+/// Three of five sites, all of which must promise a token, make one in a lasting partition.
+#[test]
+fn a_token_is_made_while_a_minority_is_cut_off() {
+    let cut_off = Fault::Partition {
+        from: vec![SiteId::new(3), SiteId::new(4)],
+        both_ways: true,
+        lasts: 25 * SECOND,
+    };
+    let plan = Plan {
+        claims: ClaimKind::Token,
+        faults: Faults::None,
+        listed: vec![(2 * SECOND, cut_off)],
+        ..plan(Kind::Majority, 5)
+    };
+    let undo = Setting { name: "undo".to_owned(), value: "final-refusal".to_owned() };
+    let settings = site_settings("token", &[undo]).unwrap().1;
+    let undone = assert_clean(&Plan { settings, ..plan.clone() }, 0..40).grants;
+    let grants = assert_clean(&plan, 0..40).grants;
+    let group = assert_clean(&Plan { claims: ClaimKind::Group, ..plan }, 0..40).grants;
+    println!("grants: {grants}, without O19 {undone}, group locks {group}");
+    assert!(grants > undone, "{grants}, {undone}");
+    assert!(grants > group * 9 / 10, "{grants}, {group}");
 }
 
 /// Remote clients outlive the only site. When it restarts it must wait for their callers, though it
@@ -332,5 +364,65 @@ fn no_answers_call_a_held_lock_free_whatever_happens() {
         let plan = Plan { claims, views: true, ..plan(kind, n) };
         let sum = assert_clean(&plan, 0..12);
         assert!(sum.grants > 500, "{claims:?}: {sum:?}");
+    }
+}
+
+/// Whether the first caller has lost its grant.
+#[derive(Default)]
+struct FirstLost(bool);
+
+impl Observer for FirstLost {
+    fn see(&mut self, _: u64, event: &Event<'_>) {
+        self.0 |= matches!(event, Event::Loses(_, CallId(0), _));
+    }
+}
+
+/// In how many runs the holder is lost when the sites of a minority crash five seconds after the
+/// start, and how many runs there are: three for each such set of sites. Callers wait at every
+/// other site.
+fn lost_to_crashes(n: usize, size: usize, undone: &[Setting]) -> (u64, u64) {
+    let (mut lost, mut runs) = (0, 0);
+    for dead in others(n, size) {
+        let crash = |&site: &usize| {
+            let site = SiteId::new(site);
+            (5 * SECOND, Fault::Crash { site, reboot: false, lasts: 60 * SECOND })
+        };
+        let plan = Plan {
+            load: Load::HolderAndWaiters,
+            faults: Faults::None,
+            listed: dead.iter().map(crash).collect(),
+            lease: Duration::from_secs(3),
+            lasts: Duration::from_secs(20),
+            settings: site_settings("mutex", undone).unwrap().1,
+            ..plan(Kind::Majority, n)
+        };
+        for seed in 0..3 {
+            let mut first = FirstLost::default();
+            assert_eq!(run(&plan, seed, &mut first).breach, None, "seed {seed}");
+            (lost, runs) = (lost + u64::from(first.0), runs + 1);
+        }
+    }
+    (lost, runs)
+}
+
+/// Callers everywhere, holders that stay, and a minority that crashes at any time.
+#[test]
+fn no_settled_holder_is_lost_to_a_minority_of_crashes() {
+    for (kind, n) in [(Kind::Majority, 3), (Kind::Majority, 5), (Kind::Majority, 7)] {
+        let plan = Plan { faults: Faults::Minority, ..plan(kind, n) };
+        let sum = assert_clean(&plan, 0..100);
+        assert!(sum.faults[5] + sum.faults[6] >= 100, "sites crashed: {sum:?}");
+    }
+}
+
+#[test]
+fn a_holder_survives_every_minority_of_crashes_while_others_wait_at_every_site() {
+    let undone = [Setting { name: "undo".to_owned(), value: "no-spares".to_owned() }];
+    for (n, size) in [(3, 1), (5, 1), (5, 2), (7, 3)] {
+        let (lost, runs) = lost_to_crashes(n, size, &[]);
+        let (without, _) = lost_to_crashes(n, size, &undone);
+        println!("{n} sites, {size} crash: {lost} of {runs} lost, {without} without spares");
+        assert_eq!(lost, 0, "{n} sites, {size} crash");
+        assert!(without > 0, "{n} sites, {size} crash");
     }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quorate_quorum::{SiteId, SiteSet};
+use quorate_quorum::SiteId;
 use quorate_session::client::{ClientId, ClientMessage, SiteReply};
 use quorate_session::session::{
     Context, Effect, Incarnation, Packet, RelativeDeadline, ServerEnd, Terms,
 };
-use quorate_session::{Answer, AskId, CallId, Question, SessionNo, SiteAnswer, Tick};
+use quorate_session::{Answer, AskId, CallId, Denial, Question, SessionNo, Tick, limits};
 
+use super::questions::Questions;
 use super::replies::{Replies, Reply};
 use crate::site::{GrantState, Site};
 
@@ -28,7 +29,7 @@ pub(super) struct Clients {
     known: BTreeMap<ClientId, Client>,
     due: BTreeSet<(Tick, ClientId)>,
     calls: BTreeMap<CallId, Owner>,
-    asks: BTreeMap<AskId, Asked>,
+    questions: Questions,
     /// The clients that have replies to be sent.
     behind: BTreeSet<ClientId>,
     /// The number of the latest call or question.
@@ -41,23 +42,9 @@ struct Owner {
     client: ClientId,
     number: u64,
     inside: bool,
+    /// About how many bytes its claim takes.
+    bytes: usize,
 }
-
-/// A question of a client, and the answers to it.
-#[derive(Clone, Debug)]
-struct Asked {
-    client: ClientId,
-    number: u64,
-    question: Question,
-    /// How many answers are missing.
-    left: usize,
-    /// The sites that have answered, without those in quarantine.
-    counted: SiteSet,
-}
-
-/// How many questions may wait for answers; beyond that the oldest is forgotten. The answer of a
-/// site whose session was lost never comes.
-const ASKS_MAX: usize = 4096;
 
 #[derive(Clone, Debug)]
 struct Client {
@@ -65,6 +52,8 @@ struct Client {
     calls: BTreeMap<u64, CallId>,
     /// How many of them are inside.
     inside: usize,
+    /// About how many bytes their claims take.
+    bytes: usize,
     replies: Replies,
 }
 
@@ -77,7 +66,7 @@ impl Clients {
             known: BTreeMap::new(),
             due: BTreeSet::new(),
             calls: BTreeMap::new(),
-            asks: BTreeMap::new(),
+            questions: Questions::default(),
             behind: BTreeSet::new(),
             last_number: 0,
         }
@@ -103,6 +92,7 @@ impl Clients {
             end: ServerEnd::new(no_site()),
             calls: BTreeMap::new(),
             inside: 0,
+            bytes: 0,
             replies: Replies::default(),
         });
         let at = Context {
@@ -137,8 +127,8 @@ impl Clients {
         self.drive(id, |end, at, out| match packet {
             Packet::Hello(hello) => end.on_hello(at, hello, out),
             Packet::Renew(number, k, received) => end.on_renew(at, number, k, received, out),
-            Packet::Up(number, frame) => end.on_frame(number, frame, out),
-            Packet::UpAck(number, received) => end.on_ack(number, received, out),
+            Packet::Up(number, frame) => end.on_frame(at.terms, number, frame, out),
+            Packet::UpAck(number, received) => end.on_ack(at.terms, number, received, out),
             _ => out.push(Effect::Note(no_site(), "ignored: a packet of a site from a client")),
         })
     }
@@ -169,15 +159,20 @@ impl Clients {
     ) -> Option<(ClientId, Vec<Effect<ClientMessage>>)> {
         let id = self.behind.pop_first()?;
         let mut out = Vec::new();
+        if let Some(client) = self.known.get_mut(&id)
+            && client.replies.are_too_many()
+        {
+            client.end.give_up_stream(&mut out);
+            client.replies = Replies::default();
+        }
         while let Some(client) = self.known.get_mut(&id)
             && client.end.has_room(&self.terms)
             && let Some(next) = client.replies.next(site, &self.terms)
         {
             if let Some(reply) = self.site_reply(id, next, site) {
                 let message = ClientMessage::Reply(reply);
-                let bytes = message.bytes();
                 let client = self.known.get_mut(&id).expect("it was found above");
-                client.end.send(message, bytes, &mut out);
+                client.end.send(&self.terms, message, &mut out);
             }
         }
         Some((id, out))
@@ -205,57 +200,61 @@ impl Clients {
         })
     }
 
-    /// Numbers a new call of a client; `None` if the client has a call of this number.
-    pub(super) fn add_call(&mut self, id: ClientId, number: u64) -> Option<CallId> {
-        let client = self.known.get_mut(&id)?;
+    /// Numbers a new call of a client, whose claim takes about so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// The client has a call of this number, or too many.
+    pub(super) fn add_call(
+        &mut self,
+        id: ClientId,
+        number: u64,
+        bytes: usize,
+    ) -> Result<CallId, Denial> {
+        let client = self.known.get_mut(&id).ok_or(Denial::Reused)?;
         if client.calls.contains_key(&number) {
-            return None;
+            return Err(Denial::Reused);
+        }
+        if client.calls.len() >= limits::CLAIMS_PER_CLIENT
+            || client.bytes + bytes > limits::CLAIMS_BYTES_PER_CLIENT
+        {
+            return Err(Denial::TooManyClaims);
         }
         self.last_number += 1;
         let call = CallId(self.last_number);
         client.calls.insert(number, call);
-        self.calls.insert(call, Owner { client: id, number, inside: false });
-        Some(call)
+        client.bytes += bytes;
+        self.calls.insert(call, Owner { client: id, number, inside: false, bytes });
+        Ok(call)
     }
 
-    /// Numbers a new question of a client.
-    pub(super) fn ask(&mut self, client: ClientId, number: u64, question: Question) -> AskId {
+    /// A client has a question. It is asked in its turn.
+    pub(super) fn queue_question(&mut self, id: ClientId, number: u64, question: Question) {
+        self.questions.queue(id, number, question);
+    }
+
+    /// The next question to ask, if there is one and not too many are open.
+    pub(super) fn next_question(&mut self) -> Option<(AskId, Question)> {
+        let ask = AskId(self.last_number + 1);
+        let question = self.questions.next(ask, self.now, self.terms.lease.length())?;
         self.last_number += 1;
-        let (ask, counted) = (AskId(self.last_number), SiteSet::new());
-        self.asks.insert(ask, Asked { client, number, question, left: usize::MAX, counted });
-        if self.asks.len() > ASKS_MAX {
-            self.asks.pop_first();
-        }
-        ask
+        Some((ask, question))
     }
 
     /// The client of a question that this many sites will answer, and its number there.
     pub(super) fn await_answers(&mut self, ask: AskId, sites: usize) -> Option<(ClientId, u64)> {
-        let asked = self.asks.get_mut(&ask)?;
-        asked.left = sites;
-        Some((asked.client, asked.number))
+        self.questions.await_answers(ask, sites)
     }
 
     /// Counts an answer; the client of the question, and the reply to it.
     pub(super) fn take_answer(
         &mut self,
         site: &Site,
-        (ask, from): (AskId, SiteId),
+        about: (AskId, SiteId),
         answer: Answer,
         quarantined: bool,
     ) -> Option<(ClientId, SiteReply)> {
-        let asked = self.asks.get_mut(&ask)?;
-        asked.left = asked.left.saturating_sub(1);
-        if !quarantined {
-            asked.counted.insert(from);
-        }
-        let enough = site.is_enough(&asked.question, &asked.counted);
-        let answer = SiteAnswer { answer, quarantined, enough };
-        let reply = (asked.client, SiteReply::Answer(asked.number, from, answer));
-        if asked.left == 0 {
-            self.asks.remove(&ask);
-        }
-        Some(reply)
+        self.questions.take_answer(site, about, answer, quarantined)
     }
 
     /// The call that a client knows by this number.
@@ -280,11 +279,12 @@ impl Clients {
 
     /// A call is over.
     pub(super) fn remove_call(&mut self, call: CallId) {
-        if let Some(Owner { client, number, inside }) = self.calls.remove(&call)
+        if let Some(Owner { client, number, inside, bytes }) = self.calls.remove(&call)
             && let Some(client) = self.known.get_mut(&client)
         {
             client.calls.remove(&number);
             client.inside -= usize::from(inside);
+            client.bytes -= bytes;
             client.replies.forget(call);
         }
     }
@@ -314,12 +314,12 @@ impl Clients {
     pub(super) fn close(&mut self, id: ClientId) -> Vec<CallId> {
         let Some(client) = self.known.get_mut(&id) else { return Vec::new() };
         let calls: Vec<CallId> = std::mem::take(&mut client.calls).into_values().collect();
-        client.inside = 0;
+        (client.inside, client.bytes) = (0, 0);
         client.replies = Replies::default();
         for call in &calls {
             self.calls.remove(call);
         }
-        self.asks.retain(|_, asked| asked.client != id);
+        self.questions.forget(id);
         calls
     }
 

@@ -7,6 +7,7 @@
 //! the site.
 
 mod clients;
+mod questions;
 mod replies;
 mod site_with_clients;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use quorate_session::client::SiteReply;
 use quorate_session::session::{Rule, Terms};
-use quorate_session::{CallId, Fence, Granted, Tick};
+use quorate_session::{CallId, Fence, Granted, Tick, limits};
 
 use crate::site::{GrantState, Site};
 
@@ -41,7 +41,10 @@ pub(super) enum Reply {
 }
 
 /// How many answers are kept for a client that does not read. Further ones are dropped.
-const ANSWERS_MAX: usize = 4096;
+const ANSWERS_MAX: usize = 256;
+
+/// The most replies that wait. An honest client has at most two for each of its claims.
+const REPLIES_MAX: usize = 2 * limits::CLAIMS_PER_CLIENT + ANSWERS_MAX;
 
 impl Replies {
     pub(super) fn push(&mut self, reply: Reply) {
@@ -49,6 +52,11 @@ impl Replies {
             self.queued.insert(call);
         }
         self.queue.push_back(reply);
+    }
+
+    /// Whether more replies wait than an honest client can have.
+    pub(super) fn are_too_many(&self) -> bool {
+        self.queue.len() > REPLIES_MAX
     }
 
     /// Keeps an answer, unless there are too many already.

@@ -2,7 +2,7 @@
 
 use quorate_session::client::{ClientId, ClientMessage, ClientRequest, SiteReply};
 use quorate_session::session::{self, Event, Packet, ServerEnd};
-use quorate_session::{CallId, ClaimRequest, Denial, Tick};
+use quorate_session::{CallId, ClaimRequest, Tick};
 
 use super::clients::Clients;
 use super::replies::{Replies, Reply};
@@ -17,6 +17,8 @@ use crate::site::Site;
 pub enum GatewayInput {
     /// Something happens to the site itself.
     Site(Input),
+    /// A connection of a client is up. It replaces the one before.
+    Up(ClientId),
     /// The connection of a client is gone.
     Down(ClientId),
     /// A packet from a client. The first on a connection is a Hello.
@@ -75,11 +77,15 @@ impl SiteWithClients {
         }
         match input {
             GatewayInput::Site(input) => self.drive_site(input),
-            GatewayInput::Down(id) => {
+            // A session goes on when the client resumes it on the new connection.
+            GatewayInput::Up(id) | GatewayInput::Down(id) => {
                 self.clients.drive(id, |end, _, _| end.on_down());
                 self.clients.forget(id);
             }
             GatewayInput::Client(id, packet) => self.on_packet(id, packet),
+        }
+        while let Some((ask, question)) = self.clients.next_question() {
+            self.drive_site(Input::Ask(ask, question));
         }
         while let Some((id, effects)) = self.clients.catch_up(&self.site) {
             self.apply_session_effects(id, effects);
@@ -159,18 +165,17 @@ impl SiteWithClients {
                     .update_replies(id, |replies| replies.push(SiteReply::Left(number).into()));
             }
             ClientRequest::Ask(number, question) => {
-                let ask = self.clients.ask(id, number, question.clone());
-                self.drive_site(Input::Ask(ask, question));
+                self.clients.queue_question(id, number, question);
             }
             ClientRequest::Break(order) => self.drive_site(Input::Break(order)),
         }
     }
 
     fn claim(&mut self, id: ClientId, number: u64, request: ClaimRequest) {
-        match self.clients.add_call(id, number) {
-            Some(call) => self.drive_site(Input::Claim(call, request)),
-            None => {
-                let denied = SiteReply::Denied(number, Denial::Reused);
+        match self.clients.add_call(id, number, request.bytes()) {
+            Ok(call) => self.drive_site(Input::Claim(call, id, request)),
+            Err(denial) => {
+                let denied = SiteReply::Denied(number, denial);
                 self.clients.update_replies(id, |replies| replies.push(denied.into()));
             }
         }

@@ -6,6 +6,7 @@ use quorate_session::session::{Incarnation, Rule, Terms};
 use serde::{Deserialize, Serialize};
 
 use super::{Known, Presentation};
+use crate::disk::WRITES_MAX;
 
 /// Why a site refuses another one. The order of the variants is part of the wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,7 +31,7 @@ pub enum IdentityRefusal {
     },
     /// Its folder has moved, and a lease of its former life still runs.
     StillThere,
-    /// It cannot be read.
+    /// It cannot be read, or a number in it cannot be true.
     Malformed,
 }
 
@@ -61,7 +62,9 @@ impl fmt::Display for IdentityRefusal {
                 "its folder was moved or copied, and the process that ran with it before still \
                  has a lease",
             ),
-            IdentityRefusal::Malformed => f.write_str("it does not say who it is"),
+            IdentityRefusal::Malformed => {
+                f.write_str("it does not say who it is, or says what cannot be true")
+            }
         }
     }
 }
@@ -77,6 +80,10 @@ pub(super) fn check(
     let Some(life) = presented.lineage.latest().filter(|_| presented.lineage.is_valid()) else {
         return Err(IdentityRefusal::Malformed);
     };
+    let told = presented.known.iter().all(|(_, known)| known.is_plausible());
+    if presented.writes > WRITES_MAX || !told {
+        return Err(IdentityRefusal::Malformed);
+    }
     let Some(known) = known else { return Ok(()) };
     if known.birth != presented.birth {
         // Without the rule, it is a site of which nothing is known.

@@ -24,6 +24,7 @@ pub use self::record::{
     Birth, IdentityRecord, Known, Life, Lineage, Needed, Owner, Start, StartError,
 };
 use self::writes::Writes;
+use crate::disk::WRITES_MAX;
 
 type Out = Vec<IdentityEffect>;
 
@@ -173,6 +174,9 @@ impl Identity {
                 link.begun = true;
                 self.note_begun(peer);
                 self.try_open(peer, out);
+            }
+            IdentityMessage::Wrote(number) if number > WRITES_MAX => {
+                self.refuse(peer, IdentityRefusal::Malformed, out);
             }
             IdentityMessage::Wrote(number) if link.life.is_some() => {
                 self.on_wrote(peer, number, out);

@@ -7,6 +7,8 @@ use quorate_quorum::SiteId;
 use quorate_session::session::Incarnation;
 use serde::{Deserialize, Serialize};
 
+use crate::disk::{INCARNATION_MAX, WRITES_MAX};
+
 /// A folder's own number, drawn when it was empty.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -47,11 +49,12 @@ impl Lineage {
         self.begun == Some(life) || self.since.contains(&life)
     }
 
-    /// Whether it has a life, not too many, and their incarnations grow.
+    /// Whether it has a life, not too many, and their incarnations grow and are plausible.
     pub(super) fn is_valid(&self) -> bool {
         let lives: Vec<Life> = self.begun.iter().chain(&self.since).copied().collect();
         let grows = lives.windows(2).all(|pair| pair[0].incarnation < pair[1].incarnation);
-        !lives.is_empty() && self.since.len() <= Self::STARTS_MAX && grows
+        let plausible = lives.iter().all(|life| life.incarnation.0 <= INCARNATION_MAX);
+        !lives.is_empty() && self.since.len() <= Self::STARTS_MAX && grows && plausible
     }
 }
 
@@ -128,6 +131,13 @@ pub enum StartError {
     },
     /// The site has started too often without joining its cluster.
     TooManyStarts,
+    /// A number in the folder is higher than any site can have written.
+    Implausible {
+        /// What it counts.
+        field: &'static str,
+        /// The number.
+        number: u64,
+    },
 }
 
 impl fmt::Display for StartError {
@@ -142,6 +152,11 @@ impl fmt::Display for StartError {
                  sites that refuse it or do not answer",
                 Lineage::STARTS_MAX
             ),
+            StartError::Implausible { field, number } => write!(
+                f,
+                "its {field} is {number}, which no site can have written: the folder is damaged; \
+                 use a backup of it, or run the cluster without this site"
+            ),
         }
     }
 }
@@ -155,6 +170,13 @@ pub enum Needed {
     All,
     /// A majority.
     Majority,
+}
+
+impl Known {
+    /// Whether a site can have reached these numbers.
+    pub(super) fn is_plausible(&self) -> bool {
+        self.life.incarnation.0 <= INCARNATION_MAX && self.writes <= WRITES_MAX
+    }
 }
 
 impl IdentityRecord {

@@ -58,7 +58,8 @@ impl Identity {
     /// The number of the next write, which is to be part of the record.
     pub fn next_write(&mut self) -> u64 {
         assert!(self.begun, "a site that takes no part numbers nothing");
-        self.record.writes += 1;
+        let next = self.record.writes.checked_add(1);
+        self.record.writes = next.expect("a site writes fewer than 2^64 times");
         self.record.writes
     }
 

@@ -77,6 +77,6 @@ impl LockMessage for Message {
     }
 
     fn bytes(&self) -> usize {
-        96 + self.groups_bytes()
+        128 + self.groups_bytes()
     }
 }

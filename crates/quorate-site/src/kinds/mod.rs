@@ -12,6 +12,7 @@ mod role;
 mod token;
 
 use std::fmt::{self, Debug, Display};
+use std::time::Duration;
 
 use quorate_protocol::{ClaimId, Fence, Protocol, Tick, Ticket};
 use quorate_quorum::SiteId;
@@ -137,6 +138,12 @@ impl LockFactory {
             terms: config.terms,
             pool_quorums: pool::QuorumsBySize::default(),
         }
+    }
+
+    /// How long a holder is inside before it asks for spare permissions: D/6. Short holds cost no
+    /// more messages, and a long one has its spares well before a silent site is noticed, at D/2.
+    fn spares(&self) -> Duration {
+        self.terms.lease.length() / 6
     }
 
     /// A lock of this kind of which nothing is known but its record; `None` if there can be none.

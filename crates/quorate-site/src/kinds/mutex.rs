@@ -1,6 +1,6 @@
 //! Mutexes: one holder at a time. Callers of one site take turns under one claim.
 
-use quorate_protocol::mutex::{Grant, Message, Mutex};
+use quorate_protocol::mutex::{Grant, Message, Mutex, Options};
 use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::SiteId;
 use quorate_session::{Granted, Kind, LockSpec};
@@ -25,7 +25,7 @@ impl LockKind for MutexKind {
     }
 
     fn make(factory: &mut LockFactory, _: &Kind, _: LockRecord) -> Option<Box<dyn LockInstance>> {
-        let options = factory.settings.mutex;
+        let options = Options { spares: Some(factory.spares()), ..factory.settings.mutex };
         #[cfg(feature = "mutations")]
         if let Some(mutation) = factory.mutation() {
             let mutant = quorate_protocol::mutex::mutations::Mutant::new(options, mutation);
@@ -57,6 +57,6 @@ impl LockMessage for Message {
     }
 
     fn bytes(&self) -> usize {
-        64
+        192 + self.lists_bytes()
     }
 }

@@ -1,12 +1,13 @@
 //! Pools: units that many hold at a time. Each caller is a claim of its own.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use quorate_protocol::pool::{Claim, Grant, Message, Pool};
 use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::{Arbiters, SiteId};
-use quorate_session::{Granted, Kind, LockSpec, PoolSpec, UNITS_MAX};
+use quorate_session::{Granted, Kind, LockSpec, PoolSpec, limits};
 
 use super::{CallerClaim, LockFactory, LockKind, LockMessage, LockRecord, Settings};
 use crate::lock::{LockInstance, ParallelCallers};
@@ -74,26 +75,35 @@ impl LockMessage for Message {
     }
 
     fn bytes(&self) -> usize {
-        64
+        let numbers = match self {
+            Message::Request { numbers, .. } | Message::Name { numbers, .. } => numbers.len(),
+            Message::Taken { by_others, .. } => by_others.len(),
+            _ => 0,
+        };
+        96 + 5 * numbers
     }
 }
 
-/// The quorums of pools, by the size of the pool. Pools of one size share them.
+/// The quorums of small pools, by the size of the pool. They take some time to find; those of
+/// larger pools do not, and are made for each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct QuorumsBySize(BTreeMap<u32, Arc<Arbiters>>);
 
-/// The most sizes that are remembered.
-const SIZES_MAX: usize = 64;
+/// The largest size that is remembered.
+const SIZE_KEPT_MAX: u32 = 64;
 
 impl QuorumsBySize {
     /// The quorums of pools of so many units; `None` if there can be no such pool.
     fn of_size(&mut self, units: u32, sites: usize) -> Option<Arc<Arbiters>> {
-        if self.0.len() >= SIZES_MAX && !self.0.contains_key(&units) {
-            self.0.clear();
+        if !(1..=limits::UNITS).contains(&units) {
+            return None;
         }
-        if (1..=UNITS_MAX).contains(&units) && !self.0.contains_key(&units) {
-            let quorums = Arbiters::improved(sites, units as usize).ok()?;
-            self.0.insert(units, Arc::new(quorums));
+        let make = || Arbiters::improved(sites, units as usize).ok().map(Arc::new);
+        if units > SIZE_KEPT_MAX {
+            return make();
+        }
+        if let Entry::Vacant(entry) = self.0.entry(units) {
+            entry.insert(make()?);
         }
         self.0.get(&units).cloned()
     }

@@ -72,6 +72,6 @@ impl LockMessage for Message {
     }
 
     fn bytes(&self) -> usize {
-        96 + Name::MAX_BYTES
+        128 + Name::MAX_BYTES
     }
 }

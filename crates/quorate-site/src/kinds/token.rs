@@ -111,6 +111,6 @@ impl LockMessage for Message {
     }
 
     fn bytes(&self) -> usize {
-        96 + self.bytes()
+        128 + self.bytes()
     }
 }

@@ -70,6 +70,11 @@ pub(crate) trait LockInstance: Debug + Send + Sync {
         None
     }
 
+    /// Puts the timers off until then; false if they cannot wait.
+    fn put_off_timers(&mut self, _until: Tick) -> bool {
+        false
+    }
+
     /// Handles the timers that have expired.
     fn on_timers(&mut self, _context: &mut StepContext<'_>) {}
 
@@ -111,11 +116,25 @@ pub(crate) trait LockInstance: Debug + Send + Sync {
     /// The quorums of which a caller needs one.
     fn quorums<'a>(&'a self, shared: &'a Shared, call: CallId) -> &'a dyn QuorumSystem;
 
-    /// The protocol's view of itself.
-    fn view(&self) -> View;
+    /// The protocol's view of itself, at most `most` of each list. Of the claims, it shows those
+    /// that were made for `callers`, in their order, and others if they are few.
+    fn view(&self, callers: &[CallId], most: usize) -> View;
 
     /// The local callers: those inside or being served, then those in the queue.
-    fn callers(&self) -> Vec<CallId>;
+    fn callers(&self) -> Vec<CallId> {
+        self.first_callers(usize::MAX)
+    }
+
+    /// The first of these.
+    fn first_callers(&self, most: usize) -> Vec<CallId>;
+
+    /// How many of them are inside, and how many wait.
+    fn count_callers(&self) -> CallerCount;
+
+    /// The requests to which this site's permission is lent.
+    fn lent(&self) -> Vec<Ticket> {
+        self.view(&[], usize::MAX).lent
+    }
 
     /// The request that was made for a caller, as the protocol's view shows it.
     fn request<'a>(&self, call: CallId, view: &'a View) -> Option<&'a ClaimView>;
@@ -131,6 +150,13 @@ impl Clone for Box<dyn LockInstance> {
     fn clone(&self) -> Self {
         (**self).clone_box()
     }
+}
+
+/// How many callers a lock has at its site.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CallerCount {
+    pub(crate) inside: usize,
+    pub(crate) waiting: usize,
 }
 
 /// What a local caller asks of a lock.
@@ -203,6 +229,8 @@ pub(crate) enum LockEffect {
     Persist(Record),
     /// The deadline of the callers inside has changed.
     ValidityChanged,
+    /// Other sites contradict each other.
+    Contradiction,
     /// For the log: a token was replaced.
     Regenerated(Regeneration),
 }

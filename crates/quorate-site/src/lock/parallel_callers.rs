@@ -10,7 +10,7 @@ use quorate_quorum::{QuorumSystem, SiteId};
 use quorate_session::{CallId, Denial, Kind};
 
 use super::timers::Timers;
-use super::{CallerRequest, LockEffect, LockInput, LockInstance, StepContext};
+use super::{CallerCount, CallerRequest, LockEffect, LockInput, LockInstance, StepContext};
 use crate::kinds::{CallerClaim, LockKind, ProtocolOf};
 
 /// Callers of one site side by side, and the protocol.
@@ -20,6 +20,8 @@ pub(crate) struct ParallelCallers<K, P: Protocol> {
     protocol: P,
     /// The caller of each claim, in the order of their arrival.
     callers: BTreeMap<ClaimId, Caller>,
+    /// The claim of each caller.
+    by_call: BTreeMap<CallId, ClaimId>,
     /// How many claims the protocol was given.
     claims: u32,
     /// The latest ticket time of this site for an earlier lock of this name. Tickets that are
@@ -40,8 +42,16 @@ struct Caller {
 
 impl<K: LockKind, P: ProtocolOf<K>> ParallelCallers<K, P> {
     pub(crate) fn new(kind: K, protocol: P) -> Self {
-        let (callers, timers) = (BTreeMap::new(), Timers::default());
-        Self { kind, protocol, callers, claims: 0, last_before: None, last_ticket: 0, timers }
+        Self {
+            kind,
+            protocol,
+            callers: BTreeMap::new(),
+            by_call: BTreeMap::new(),
+            claims: 0,
+            last_before: None,
+            last_ticket: 0,
+            timers: Timers::default(),
+        }
     }
 
     /// Runs one step of the protocol, and applies its effects.
@@ -71,9 +81,10 @@ impl<K: LockKind, P: ProtocolOf<K>> ParallelCallers<K, P> {
                 context.effects.push(LockEffect::Stop(caller.call, Why::Overdue));
             }
             Effect::Lose(claim, why) => {
-                let caller = self.callers.remove(&claim).expect("a loss has a caller");
+                let caller = self.remove(claim).expect("a loss has a caller");
                 context.effects.push(LockEffect::Lose(caller.call, why));
             }
+            Effect::Contradiction(_) => context.effects.push(LockEffect::Contradiction),
             Effect::Ignore(_) | Effect::Regenerated(_) => {}
             Effect::Arm(timer, time) => self.timers.arm(timer, context.now + time),
             Effect::Disarm(timer) => self.timers.disarm(timer),
@@ -81,8 +92,14 @@ impl<K: LockKind, P: ProtocolOf<K>> ParallelCallers<K, P> {
     }
 
     fn find(&self, call: CallId) -> Option<(ClaimId, Caller)> {
-        let mut callers = self.callers.iter().map(|(&claim, &caller)| (claim, caller));
-        callers.find(|(_, caller)| caller.call == call)
+        let claim = *self.by_call.get(&call)?;
+        Some((claim, self.callers[&claim]))
+    }
+
+    fn remove(&mut self, claim: ClaimId) -> Option<Caller> {
+        let caller = self.callers.remove(&claim)?;
+        self.by_call.remove(&caller.call);
+        Some(caller)
     }
 }
 
@@ -105,8 +122,9 @@ impl<K: LockKind, P: ProtocolOf<K>> LockInstance for ParallelCallers<K, P> {
         let request = K::claim(&CallerClaim { spec, no_wait, site, claim });
         let request = request.expect("the claim is for this kind of lock");
         self.callers.insert(claim, Caller { call, inside: false, stopping: false });
+        self.by_call.insert(call, claim);
         if self.step(context, Input::Acquire(claim, request)).is_err() {
-            self.callers.remove(&claim);
+            self.remove(claim);
             return context.effects.push(LockEffect::Deny(call, Denial::NeverAsks));
         }
         self.last_ticket = self.last_ticket.max(context.shared.made_time());
@@ -114,7 +132,7 @@ impl<K: LockKind, P: ProtocolOf<K>> LockInstance for ParallelCallers<K, P> {
 
     fn leave(&mut self, context: &mut StepContext<'_>, call: CallId) {
         let Some((claim, caller)) = self.find(call) else { return };
-        self.callers.remove(&claim);
+        self.remove(claim);
         let input = if caller.inside { Input::Release(claim) } else { Input::Abandon(claim) };
         let done = self.step(context, input);
         assert!(done.is_ok() || caller.stopping, "the claim is in the stage that was noted");
@@ -140,12 +158,12 @@ impl<K: LockKind, P: ProtocolOf<K>> LockInstance for ParallelCallers<K, P> {
 
     fn is_held_up(&self, call: CallId) -> bool {
         let Some((claim, _)) = self.find(call) else { return false };
-        let mut claims = self.protocol.view().claims.into_iter();
-        claims.any(|view| view.ticket.claim == claim && view.held_up)
+        self.protocol.claim_view(claim).is_some_and(|view| view.held_up)
     }
 
     fn waiting_with(&self, ticket: Ticket) -> Vec<CallId> {
-        let made = self.protocol.view().claims.iter().any(|claim| claim.ticket == ticket);
+        let made = self.protocol.claim_view(ticket.claim);
+        let made = made.is_some_and(|claim| claim.ticket == ticket);
         let caller = self.callers.get(&ticket.claim).filter(|caller| made && !caller.inside);
         caller.map(|caller| caller.call).into_iter().collect()
     }
@@ -186,14 +204,21 @@ impl<K: LockKind, P: ProtocolOf<K>> LockInstance for ParallelCallers<K, P> {
         }
     }
 
-    fn view(&self) -> View {
-        self.protocol.view()
+    fn view(&self, callers: &[CallId], most: usize) -> View {
+        let claims = callers.iter().take(most).filter_map(|call| self.by_call.get(call));
+        let claims = claims.filter_map(|claim| self.protocol.claim_view(*claim)).collect();
+        View { claims, ..self.protocol.view_without_claims(most) }
     }
 
-    fn callers(&self) -> Vec<CallId> {
-        let (inside, waiting): (Vec<&Caller>, Vec<&Caller>) =
-            self.callers.values().partition(|caller| caller.inside);
-        inside.into_iter().chain(waiting).map(|caller| caller.call).collect()
+    fn first_callers(&self, most: usize) -> Vec<CallId> {
+        let inside = self.callers.values().filter(|caller| caller.inside);
+        let waiting = self.callers.values().filter(|caller| !caller.inside);
+        inside.chain(waiting).take(most).map(|caller| caller.call).collect()
+    }
+
+    fn count_callers(&self) -> CallerCount {
+        let inside = self.callers.values().filter(|caller| caller.inside).count();
+        CallerCount { inside, waiting: self.callers.len() - inside }
     }
 
     fn request<'a>(&self, call: CallId, view: &'a View) -> Option<&'a ClaimView> {

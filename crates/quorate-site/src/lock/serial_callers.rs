@@ -7,12 +7,13 @@
 use std::collections::VecDeque;
 
 use quorate_protocol::{
-    ClaimId, ClaimView, Effect, Input, Out, Shared, Tick, Ticket, ValidityBasis, View, Violation,
+    ClaimId, ClaimView, Effect, Input, Out, Protocol, Shared, Tick, Ticket, ValidityBasis, View,
+    Violation,
 };
 use quorate_quorum::QuorumSystem;
 use quorate_session::{CallId, Denial, Kind};
 
-use super::{CallerRequest, LockEffect, LockInput, LockInstance, StepContext};
+use super::{CallerCount, CallerRequest, LockEffect, LockInput, LockInstance, StepContext};
 use crate::kinds::{LockKind, ProtocolOf};
 
 /// The limit of turns is so many times higher while no other site is known to wait.
@@ -23,7 +24,7 @@ const QUIET_FACTOR: u32 = 16;
 
 /// Callers of one site, one after another, and the protocol.
 #[derive(Clone, Debug)]
-pub(crate) struct SerialCallers<K, P> {
+pub(crate) struct SerialCallers<K, P: Protocol> {
     kind: K,
     protocol: P,
     /// The caller for which the protocol's claim is made.
@@ -33,6 +34,8 @@ pub(crate) struct SerialCallers<K, P> {
     claims: u32,
     /// The time of the latest ticket of this site for this lock, or a later one.
     last_ticket: Option<u64>,
+    /// The armed timer, and when it expires. A protocol with one claim at a time needs no second.
+    timer: Option<(P::Timer, Tick)>,
 }
 
 /// A caller in the queue.
@@ -66,7 +69,7 @@ enum Stage {
 impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> SerialCallers<K, P> {
     pub(crate) fn new(kind: K, protocol: P) -> Self {
         let (queue, last_ticket) = (VecDeque::new(), None);
-        Self { kind, protocol, served: None, queue, claims: 0, last_ticket }
+        Self { kind, protocol, served: None, queue, claims: 0, last_ticket, timer: None }
     }
 
     /// Runs one step of the protocol, and applies its effects.
@@ -100,10 +103,13 @@ impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> SerialCallers<K, P> {
                     context.effects.push(LockEffect::Lose(served.call, why));
                 }
             }
+            Effect::Contradiction(_) => context.effects.push(LockEffect::Contradiction),
             Effect::Ignore(_) | Effect::Regenerated(_) => {}
-            Effect::Arm(..) | Effect::Disarm(_) => {
-                unreachable!("no protocol that takes one claim at a time has timers yet")
+            Effect::Arm(timer, time) => {
+                assert!(self.timer.is_none(), "one claim at a time has one timer");
+                self.timer = Some((timer, context.now + time));
             }
+            Effect::Disarm(timer) => self.timer = self.timer.filter(|armed| armed.0 != timer),
         }
     }
 
@@ -190,6 +196,22 @@ impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> LockInstance for SerialCallers<K
         self.step(context, input.into_protocol_input()?)
     }
 
+    fn next_timer(&self) -> Option<Tick> {
+        self.timer.map(|(_, when)| when)
+    }
+
+    /// A holder can wait for its spare permissions.
+    fn put_off_timers(&mut self, until: Tick) -> bool {
+        self.timer = self.timer.map(|(timer, _)| (timer, until));
+        true
+    }
+
+    fn on_timers(&mut self, context: &mut StepContext<'_>) {
+        if let Some((timer, _)) = self.timer.take_if(|(_, when)| *when <= context.now) {
+            self.step(context, Input::Expire(timer)).expect("an armed timer is no violation");
+        }
+    }
+
     fn is_held_up(&self, call: CallId) -> bool {
         let held_up = || self.protocol.view().claims.iter().any(|claim| claim.held_up);
         match self.served {
@@ -214,13 +236,21 @@ impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> LockInstance for SerialCallers<K
         shared.quorums()
     }
 
-    fn view(&self) -> View {
-        self.protocol.view()
+    /// A site has one claim at most.
+    fn view(&self, _: &[CallId], most: usize) -> View {
+        View { claims: self.protocol.view().claims, ..self.protocol.view_without_claims(most) }
     }
 
-    fn callers(&self) -> Vec<CallId> {
+    fn first_callers(&self, most: usize) -> Vec<CallId> {
         let queue = self.queue.iter().map(|queued| queued.call);
-        self.served.iter().map(|served| served.call).chain(queue).collect()
+        self.served.iter().map(|served| served.call).chain(queue).take(most).collect()
+    }
+
+    fn count_callers(&self) -> CallerCount {
+        let is_inside = |served: &Served| served.stage == Stage::Inside;
+        let inside = usize::from(self.served.as_ref().is_some_and(is_inside));
+        let all = self.queue.len() + usize::from(self.served.is_some());
+        CallerCount { inside, waiting: all - inside }
     }
 
     /// All of them share one request.

@@ -17,7 +17,7 @@ use quorate_quorum::QuorumSystem;
 use quorate_session::{CallId, Denial, Granted, Kind};
 
 use super::timers::Timers;
-use super::{CallerRequest, LockEffect, LockInput, LockInstance, StepContext};
+use super::{CallerCount, CallerRequest, LockEffect, LockInput, LockInstance, StepContext};
 use crate::kinds::{CallerClaim, LockKind, ProtocolOf};
 
 /// The limit of newcomers is so many times higher while no other group is known to be waited for.
@@ -108,6 +108,7 @@ impl<K: ShareableKind, P: ProtocolOf<K> + Leased> SharedClaim<K, P> {
             Effect::Grant(_, grant) => self.enter(context, &grant),
             Effect::Lose(_, why) => self.lose(context, why),
             Effect::Regenerated(what) => context.effects.push(LockEffect::Regenerated(what)),
+            Effect::Contradiction(_) => context.effects.push(LockEffect::Contradiction),
             Effect::Ignore(_) => {}
             Effect::Arm(timer, time) => self.timers.arm(timer, context.now + time),
             Effect::Disarm(timer) => self.timers.disarm(timer),
@@ -278,13 +279,18 @@ impl<K: ShareableKind, P: ProtocolOf<K> + Leased> LockInstance for SharedClaim<K
         shared.quorums()
     }
 
-    fn view(&self) -> View {
-        self.protocol.view()
+    /// A site has two claims at most.
+    fn view(&self, _: &[CallId], most: usize) -> View {
+        View { claims: self.protocol.view().claims, ..self.protocol.view_without_claims(most) }
     }
 
-    fn callers(&self) -> Vec<CallId> {
+    fn first_callers(&self, most: usize) -> Vec<CallId> {
         let waiting = self.queue.iter().map(|waiting| waiting.call);
-        self.inside.iter().copied().chain(waiting).collect()
+        self.inside.iter().copied().chain(waiting).take(most).collect()
+    }
+
+    fn count_callers(&self) -> CallerCount {
+        CallerCount { inside: self.inside.len(), waiting: self.queue.len() }
     }
 
     /// All of them share one request.

@@ -5,12 +5,10 @@
 //! takes a permission back from a holder. So breaking never makes two valid holders, and takes up
 //! to a lease.
 
-use std::sync::Arc;
-
 use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 use quorate_session::session::Half;
-use quorate_session::{BreakRequest, CallId};
+use quorate_session::{BreakRequest, CallId, ReasonText};
 
 use super::Site;
 use super::call::Place;
@@ -31,7 +29,7 @@ impl SiteCore {
     }
 
     /// Stops extending a grant: the caller must leave by `until`.
-    pub(super) fn stop(&mut self, id: CallId, until: Tick, reason: Arc<str>) {
+    pub(super) fn stop(&mut self, id: CallId, until: Tick, reason: ReasonText) {
         let Some(Place::Inside(fence)) = self.calls.get(&id).map(|call| call.place.clone()) else {
             return; // it has been told before
         };
@@ -49,7 +47,7 @@ impl Site {
     /// Passes the request on to the sites to which our permission is lent.
     pub(super) fn on_break(&mut self, order: &BreakRequest, origin: SiteId) {
         let Some(lock) = self.table.get(&order.name) else { return };
-        for ticket in lock.view().lent {
+        for ticket in lock.lent() {
             self.core.send(ticket.site, Half::Requester, SiteMessage::Stop(order.clone(), origin));
         }
     }
@@ -62,7 +60,7 @@ impl Site {
             |id: &CallId| matches!(place(id), Place::Inside(fence) if *fence == order.fence);
         let meant: Vec<CallId> = lock.callers().into_iter().filter(meant).collect();
         for id in meant {
-            let until = self.valid_until(id).expect("a caller inside is valid");
+            let until = self.valid_until(id).unwrap_or(self.core.now);
             self.core.out.push(Effect::Audit(Audit::Ending(order.clone(), id, until)));
             self.core.stop(id, until, order.reason.clone());
             self.core.send(origin, Half::Arbiter, SiteMessage::Stopping(order.clone()));

@@ -1,9 +1,8 @@
 //! What a site knows of each call.
 
-use std::sync::Arc;
-
 use quorate_protocol::{Fence, Tick};
-use quorate_session::{Claimant, Granted, LockSpec, Name};
+use quorate_session::client::ClientId;
+use quorate_session::{Claimant, Granted, LockSpec, Name, ReasonText};
 
 /// A call that is not over.
 #[derive(Clone, Debug)]
@@ -11,6 +10,7 @@ pub(super) struct Call {
     pub(super) name: Name,
     pub(super) spec: LockSpec,
     pub(super) claimant: Claimant,
+    pub(super) client: ClientId,
     /// When it began to wait, or entered.
     pub(super) since: Tick,
     /// The Lamport time when it began to wait, here or at a site that has stopped.
@@ -30,7 +30,7 @@ pub(super) enum Place {
     /// It is inside, with this fence.
     Inside(Fence),
     /// It is inside, was broken for this reason, and must leave by then.
-    Broken(Fence, Tick, Arc<str>),
+    Broken(Fence, Tick, ReasonText),
 }
 
 impl Call {
@@ -50,9 +50,9 @@ impl Call {
         }
     }
 
-    pub(super) fn broken_for(&self) -> Option<Arc<str>> {
+    pub(super) fn broken_for(&self) -> Option<ReasonText> {
         match &self.place {
-            Place::Broken(_, _, reason) => Some(Arc::clone(reason)),
+            Place::Broken(_, _, reason) => Some(reason.clone()),
             Place::Waiting(_) | Place::Inside(_) => None,
         }
     }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_protocol::{Tick, Ticket, ValidityBasis, Why};
 use quorate_quorum::{SiteId, SiteSet};
-use quorate_session::session::{Half, Rule, between};
+use quorate_session::session::{Half, Lease, Rule, between};
 use quorate_session::{CallId, Loss, Name};
 
 use super::Site;
@@ -181,6 +181,7 @@ impl SiteCore {
             Some(self.now + until.after)
         };
         let Some(until) = until.filter(|until| *until > self.now) else { return false };
+        let until = until.min(self.now + Lease::MAX); // no validity lasts longer
         self.delegations.extend(Received { from, name: name.clone(), about }, until);
         self.leases_renewed = true;
         let delegated = self.shared.delegated.get_or_insert_default();
@@ -226,16 +227,22 @@ impl Site {
     }
 
     /// A caller was inside by a delegation that has expired.
-    fn lose_delegated(&mut self, call: CallId) {
+    pub(super) fn lose_delegated(&mut self, call: CallId) {
         self.core.out.push(Effect::Lost(call, Loss::Lapsed(Why::DelegationExpired)));
         self.leave(call);
     }
 
-    /// Makes a claim again that was granted by a delegation that had expired by then.
+    /// Makes a claim again that was granted by a delegation that had expired by then. The second
+    /// time in one step, it waits a little: the site would go on for ever if a delegation that
+    /// cannot be relied on lets the claim in each time.
     pub(super) fn claim_again(&mut self, id: CallId) {
         let Some(call) = self.core.calls.get(&id) else { return };
         let (name, spec) = (call.name.clone(), call.spec.clone());
         let (kind, no_wait) = (spec.kind(), self.core.no_wait.contains(&id));
+        if !self.core.claimed_again.insert(id) {
+            self.with_lock(&name, &kind, |lock, context| lock.leave(context, id));
+            return self.core.place_later(id);
+        }
         self.with_lock(&name, &kind, |lock, context| {
             lock.leave(context, id);
             lock.claim(context, CallerRequest { call: id, spec: &spec, no_wait, earlier: None });

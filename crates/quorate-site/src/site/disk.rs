@@ -55,7 +55,7 @@ impl SiteCore {
         let sessions = &mut self.disk.sessions;
         sessions.incarnation = self.sessions.incarnation();
         sessions.lease_max = sessions.lease_max.max(self.config.terms.lease.length());
-        self.disk.asked.clock += CLOCK_BLOCK;
+        self.disk.asked.clock = plus(self.disk.asked.clock, CLOCK_BLOCK);
         self.disk.asked.ceil = self.shared.ceil().plus(self.config.fence_block);
         self.disk.safe = self.disk.asked;
         self.persist_record();
@@ -91,7 +91,7 @@ impl SiteCore {
     pub(super) fn raise_clock_ceiling(&mut self) {
         let time = self.shared.clock.time();
         if time > self.disk.safe.clock {
-            self.disk.asked.clock = self.disk.asked.clock.max(time + CLOCK_BLOCK);
+            self.disk.asked.clock = self.disk.asked.clock.max(plus(time, CLOCK_BLOCK));
             self.raise_now();
         }
     }
@@ -103,8 +103,9 @@ impl SiteCore {
             return;
         }
         let mut ahead = self.disk.asked;
-        if self.shared.clock.time() + CLOCK_MARGIN > ahead.clock {
-            ahead.clock = self.shared.clock.time() + CLOCK_BLOCK;
+        let time = self.shared.clock.time();
+        if plus(time, CLOCK_MARGIN) > ahead.clock {
+            ahead.clock = plus(time, CLOCK_BLOCK);
         }
         let spare = self.shared.ceil().plus(self.config.fence_block);
         if spare > ahead.ceil {
@@ -165,4 +166,9 @@ impl SiteCore {
         let identity = self.identity.record().clone();
         Disk { sessions: self.disk.sessions, clock, ceil, identity }
     }
+}
+
+/// A ceiling this far above a time.
+fn plus(time: u64, block: u64) -> u64 {
+    time.checked_add(block).expect("Lamport times of others stay below 2^62")
 }

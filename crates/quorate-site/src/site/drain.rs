@@ -1,12 +1,11 @@
 //! Stopping without harm: waiting callers go to other sites, those inside have time to leave, and
 //! other sites stop relying on this one before it is gone.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::Tick;
-use quorate_session::CallId;
 use quorate_session::session::{self, Rule};
+use quorate_session::{CallId, ReasonText};
 
 use super::Site;
 use super::call::Place;
@@ -77,14 +76,14 @@ impl Site {
         }
         let stops_by = drain.stops_by.unwrap_or(now);
         let is_kept = self.core.config.terms.keep(Rule::DrainKeepsDeadlines);
-        let reason: Arc<str> = format!("site {me} is about to stop").into();
+        let reason = ReasonText::fitted(&format!("site {me} is about to stop"));
         let calls = self.core.calls.iter();
         let inside = calls.filter(|(_, call)| matches!(call.place, Place::Inside(_)));
         let inside: Vec<CallId> = inside.map(|(id, _)| *id).collect();
         for id in inside {
             let until = self.valid_until(id).expect("a caller inside is valid");
             let until = if is_kept { until } else { until.min(stops_by) };
-            self.core.stop(id, until, Arc::clone(&reason));
+            self.core.stop(id, until, reason.clone());
         }
     }
 

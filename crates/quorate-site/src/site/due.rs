@@ -14,12 +14,6 @@ impl SiteCore {
         (*when <= self.now).then_some(*call)
     }
 
-    /// A lock with a timer that has expired.
-    pub(super) fn next_timer_due(&self) -> Option<Name> {
-        let (when, name) = self.timers.first()?;
-        (*when <= self.now).then(|| name.clone())
-    }
-
     /// Replaces the time of a lock's next timer.
     pub(super) fn set_timer(&mut self, name: &Name, before: Option<Tick>, after: Option<Tick>) {
         if before != after {
@@ -37,7 +31,8 @@ impl SiteCore {
         let delegations = self.delegations.deadline();
         let drain = self.drain.as_ref().and_then(Drain::deadline);
         let others = [timer, cleared, delegations, drain, self.quorum.starts_until];
-        others.into_iter().chain([self.sessions.deadline(), due]).flatten().min()
+        let more = [self.sessions.deadline(), due, self.places_claims_at(), self.runs_put_off_at()];
+        others.into_iter().chain(more).flatten().min()
     }
 
     pub(super) fn schedule_wake(&mut self) {

@@ -1,7 +1,6 @@
 //! Connections of a site: who the peers are, before their sessions use them.
 
 use quorate_quorum::SiteId;
-use quorate_session::CallId;
 use quorate_session::session::{self, Rule};
 
 use super::Site;
@@ -14,17 +13,6 @@ impl Site {
     /// its start.
     pub fn has_joined(&self) -> bool {
         self.core.identity.has_begun()
-    }
-
-    /// Makes the claims that waited until the site had joined its cluster, in order.
-    pub(super) fn claim_when_joined(&mut self) {
-        if !self.has_joined() || self.core.unjoined.is_empty() {
-            return;
-        }
-        let waiting: Vec<CallId> = std::mem::take(&mut self.core.unjoined).into_iter().collect();
-        for id in waiting {
-            self.place_claim(id);
-        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Messages of other sites, and of the site to itself.
 
-use quorate_protocol::Ticket;
+use quorate_protocol::{Field, Ticket, Violation};
 use quorate_quorum::SiteId;
 use quorate_session::session::Half;
 use quorate_session::{Denial, Name};
 
 use super::Site;
+use super::site_core::SiteCore;
 use crate::effect::Effect;
 use crate::site_message::{Addressed, SiteMessage};
 
@@ -16,19 +17,19 @@ impl Site {
                 if addressed.message.as_message().is_timed() && from != self.core.me() =>
             {
                 // Its deadline is a reading of the sender's clock.
-                self.core.note(from, "ignored: it broke the contract");
+                self.core.reject(from, half, Violation::Implausible(Field::Lease));
             }
             (SiteMessage::Timed(addressed, until), Half::Requester) => {
                 if let Some(addressed) = self.core.read_timed(from, addressed, until) {
-                    self.on_protocol_message(from, addressed);
+                    self.on_protocol_message(from, half, addressed);
                 }
             }
             (SiteMessage::Protocol(addressed), _) if addressed.half() == half => {
-                self.on_protocol_message(from, addressed);
+                self.on_protocol_message(from, half, addressed);
             }
             (SiteMessage::Delegated(addressed, delegation), _) if addressed.half() == half => {
                 self.on_delegation(from, &addressed.name, delegation);
-                self.on_protocol_message(from, addressed);
+                self.on_protocol_message(from, half, addressed);
             }
             (SiteMessage::Delegations(delegations), Half::Requester) => {
                 for (name, delegation) in delegations {
@@ -51,7 +52,7 @@ impl Site {
         }
     }
 
-    fn on_protocol_message(&mut self, from: SiteId, addressed: Addressed) {
+    fn on_protocol_message(&mut self, from: SiteId, half: Half, addressed: Addressed) {
         let Addressed { name, kind, message } = addressed;
         if let Some(lock) = self.table.get(&name).filter(|lock| lock.kind() != kind) {
             if let Some(ticket) = message.as_message().request(from) {
@@ -67,8 +68,8 @@ impl Site {
         self.with_lock(&name, &kind, |lock, context| {
             done = lock.on_message(context, from, message);
         });
-        if done.is_err() {
-            self.core.note(from, "ignored: it broke the contract");
+        if let Err(violation) = done {
+            self.core.reject(from, half, violation);
         }
         if !self.core.degraded.is_empty() {
             self.core.answered.insert(name); // it may restore a degraded grant
@@ -92,5 +93,18 @@ impl Site {
             self.core.out.push(Effect::Denied(call, denial.clone()));
             self.leave(call);
         }
+    }
+}
+
+impl SiteCore {
+    /// A peer sent what cannot be true: the stream in which it came is over. A violation of our
+    /// own is only reported.
+    pub(super) fn reject(&mut self, from: SiteId, half: Half, violation: Violation) {
+        self.out.push(Effect::Violation(from, violation));
+        self.shared.note_rejected(violation);
+        self.violations += 1;
+        let mut effects = Vec::new();
+        self.sessions.reject(from, half, &mut effects);
+        self.absorb(effects);
     }
 }

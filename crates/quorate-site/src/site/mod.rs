@@ -1,5 +1,6 @@
 //! One whole site as one value: sessions, the table of locks, and the callers.
 
+mod admission;
 mod breaking;
 mod call;
 mod deadlines;
@@ -10,9 +11,11 @@ mod due;
 mod held;
 mod identity;
 mod messages;
+mod name_index;
 mod questions;
 mod quorum;
 mod site_core;
+mod timers;
 mod validity;
 
 use std::collections::BTreeMap;
@@ -20,12 +23,13 @@ use std::collections::btree_map::Entry;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
-use quorate_session::client::QuorumStatus;
+use quorate_session::client::{ClientId, QuorumStatus};
 use quorate_session::session::{self, Event};
 use quorate_session::{CallId, ClaimRequest, Denial, Kind, Loss, Name, ResourceView};
 
 pub use self::validity::GrantState;
 
+use self::name_index::NameIndex;
 use self::site_core::{OwnMessage, SiteCore};
 use crate::disk::Past;
 use crate::effect::{Effect, Input};
@@ -39,6 +43,7 @@ use crate::{Config, TOKENS_MAX};
 /// ```
 /// use quorate_protocol::Tick;
 /// use quorate_quorum::{build, Kind, SiteId};
+/// use quorate_session::client::ClientId;
 /// use quorate_session::{CallId, Claimant, ClaimRequest, LockSpec};
 /// use quorate_site::{Config, Disk, Effect, Input, Site, Start};
 ///
@@ -51,7 +56,7 @@ use crate::{Config, TOKENS_MAX};
 /// let name = "deploy".parse()?;
 /// let (spec, claimant) = (LockSpec::Mutex, Claimant::default());
 /// let claim = ClaimRequest { name, spec, claimant, timeout: None, no_wait: false, since: None };
-/// let effects = site.step(Tick(5), Input::Claim(CallId(1), claim));
+/// let effects = site.step(Tick(5), Input::Claim(CallId(1), ClientId(1), claim));
 /// assert!(effects.iter().any(|effect| matches!(effect, Effect::Grant(CallId(1), _))));
 ///
 /// site.step(Tick(9), Input::Leave(CallId(1)));
@@ -62,6 +67,8 @@ use crate::{Config, TOKENS_MAX};
 pub struct Site {
     /// The locks in use.
     table: BTreeMap<Name, Box<dyn LockInstance>>,
+    /// Their names, in the order of their texts.
+    names: NameIndex,
     core: SiteCore,
 }
 
@@ -82,7 +89,7 @@ impl Site {
         core.end_quarantine(); // of a site that is alone and new
         core.schedule_wake();
         let out = core.take_effects();
-        Ok((Self { table: BTreeMap::new(), core }, out))
+        Ok((Self { table: BTreeMap::new(), names: NameIndex::default(), core }, out))
     }
 
     /// Handles what is due by `now`, then the input.
@@ -91,10 +98,12 @@ impl Site {
     pub fn step(&mut self, now: Tick, input: Input) -> Vec<Effect> {
         assert!(now >= self.core.now, "a clock does not run backwards");
         self.core.now = now;
+        self.core.claimed_again.clear();
         self.on_deadlines();
         self.on_input(input);
         self.core.use_registered();
-        self.claim_when_joined();
+        self.place_claims();
+        self.run_put_off_timers();
         self.settle();
         self.deny_no_wait();
         self.on_deadlines(); // what the input made due
@@ -134,6 +143,11 @@ impl Site {
         self.core.sent
     }
 
+    /// How many messages of other sites could not be true.
+    pub fn violations(&self) -> u64 {
+        self.core.violations
+    }
+
     /// Its sessions.
     pub fn sessions(&self) -> &session::Sessions<SiteMessage> {
         &self.core.sessions
@@ -155,9 +169,10 @@ impl Site {
         self.core.calls.get(&call)?.fence()
     }
 
-    /// What this site knows of a lock; `None` if nothing.
+    /// What this site knows of a lock; `None` if nothing. If there are many callers, the first are
+    /// listed.
     pub fn show(&self, name: &Name) -> Option<ResourceView> {
-        Some(self.view(name, &**self.table.get(name)?))
+        self.show_first(name, None)
     }
 
     fn on_deadlines(&mut self) {
@@ -170,11 +185,7 @@ impl Site {
             self.with_every_lock(|lock, context| lock.on_cleared(context));
             self.settle();
         }
-        while let Some(name) = self.core.next_timer_due() {
-            let kind = self.table[&name].kind();
-            self.with_lock(&name, &kind, |lock, context| lock.on_timers(context));
-            self.settle();
-        }
+        self.on_timers_due();
         self.on_drain_due();
         while let Some(call) = self.core.next_call_due() {
             self.on_call_due(call);
@@ -198,9 +209,8 @@ impl Site {
 
     /// Denies the calls with `no_wait` that would have to wait.
     fn deny_no_wait(&mut self) {
-        let calls = self.core.no_wait.difference(&self.core.unjoined).copied();
         let held_up = |id: &CallId| self.table[&self.core.calls[id].name].is_held_up(*id);
-        let held_up: Vec<CallId> = calls.filter(held_up).collect();
+        let held_up: Vec<CallId> = self.core.no_wait.iter().copied().filter(held_up).collect();
         for id in held_up {
             self.core.out.push(Effect::Denied(id, Denial::Busy));
             self.leave(id);
@@ -214,7 +224,7 @@ impl Site {
             Input::Up(peer) => self.core.on_up(peer),
             Input::Down(peer) => self.core.on_down(peer),
             Input::Packet(peer, packet) => self.core.on_packet(peer, packet),
-            Input::Claim(id, claim) => self.claim(id, claim),
+            Input::Claim(id, client, claim) => self.claim(id, client, claim),
             Input::Leave(id) => self.leave(id),
             Input::Drain(time) => self.drain(time),
             Input::Break(order) => self.core.ask_to_break(&order),
@@ -250,7 +260,7 @@ impl Site {
         self.with_every_lock(|lock, context| lock.on_session(context, event));
     }
 
-    fn claim(&mut self, id: CallId, claim: ClaimRequest) {
+    fn claim(&mut self, id: CallId, client: ClientId, claim: ClaimRequest) {
         if self.core.calls.contains_key(&id) {
             return self.core.out.push(Effect::Denied(id, Denial::Reused));
         }
@@ -260,12 +270,7 @@ impl Site {
         if self.core.is_draining() {
             return self.core.refer_elsewhere(id, claim.since);
         }
-        self.core.add_call(id, claim);
-        if self.has_joined() {
-            self.place_claim(id);
-        } else {
-            self.core.unjoined.insert(id);
-        }
+        self.core.add_call(id, client, claim);
     }
 
     /// Makes the claim of a call at its lock.
@@ -289,10 +294,8 @@ impl Site {
     }
 
     fn leave(&mut self, id: CallId) {
-        let Some(call) = self.core.remove_call(id) else { return };
-        if self.core.unjoined.remove(&id) {
-            return;
-        }
+        let is_placed = !self.core.admission.contains(id);
+        let Some(call) = self.core.remove_call(id).filter(|_| is_placed) else { return };
         let kind = self.table[&call.name].kind();
         self.with_lock(&call.name, &kind, |lock, context| lock.leave(context, id));
     }
@@ -310,17 +313,25 @@ impl Site {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let Some(lock) = core.make_lock(name, kind) else { return };
+                self.names.insert(name);
                 entry.insert(lock)
             }
         };
         if !core.run_on_lock(name, &mut **lock, action) {
             self.table.remove(name);
+            self.names.remove(name);
         }
     }
 
     /// Runs `action` on every lock, in the order of the table.
     fn with_every_lock(&mut self, action: impl Fn(&mut dyn LockInstance, &mut StepContext<'_>)) {
-        let core = &mut self.core;
-        self.table.retain(|name, lock| core.run_on_lock(name, &mut **lock, &action));
+        let (core, names) = (&mut self.core, &mut self.names);
+        self.table.retain(|name, lock| {
+            let is_used = core.run_on_lock(name, &mut **lock, &action);
+            if !is_used {
+                names.remove(name);
+            }
+            is_used
+        });
     }
 }

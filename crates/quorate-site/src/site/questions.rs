@@ -1,17 +1,17 @@
 //! Questions: what this site knows, and what it asks the others for a client.
 
-use quorate_protocol::{ClaimView, Eta};
+use quorate_protocol::{ClaimView, Eta, Fence, View};
 use quorate_quorum::{SiteId, SiteSet};
 use quorate_session::session::{Half, between};
 use quorate_session::{
-    Answer, AskId, CallView, EtaView, Name, PeerReport, Question, RequestView, ResourceView,
-    SiteReport,
+    Answer, AskId, CallId, CallView, EtaView, ListQuestion, Name, PeerReport, Question,
+    RequestView, ResourceView, SiteReport, Unlisted, limits,
 };
 
 use super::Site;
 use super::site_core::SiteCore;
 use crate::effect::Effect;
-use crate::lock::LockInstance;
+use crate::lock::{CallerCount, LockInstance};
 use crate::site_message::SiteMessage;
 
 impl SiteCore {
@@ -30,8 +30,10 @@ impl SiteCore {
 impl Site {
     pub(super) fn on_question(&mut self, from: SiteId, id: AskId, question: &Question) {
         let answer = match question {
-            Question::Show(name) => Answer::Shown(self.show(name).map(Box::new)),
-            Question::List(prefix, most) => self.list(prefix, *most as usize),
+            Question::Show(name, fence) => {
+                Answer::Shown(self.show_first(name, *fence).map(Box::new))
+            }
+            Question::List(question) => self.list(question),
             Question::Sites => Answer::Site(Box::new(self.report())),
         };
         let quarantined = self.is_quarantined();
@@ -53,22 +55,44 @@ impl Site {
         let (shared, n) = (&self.core.shared, self.core.config.quorums.n());
         let meets = |hash| 2 * sites.len() >= n && shared.is_cover(hash, sites);
         match question {
-            Question::Show(name) => meets(name.hash64()),
-            Question::List(..) => (0..n as u64).all(meets),
+            Question::Show(name, _) => meets(name.hash64()),
+            Question::List(_) => (0..n as u64).all(meets),
             Question::Sites => {
                 (0..n as u64).all(|hash| shared.is_quorum_of(shared.quorums(), hash, sites))
             }
         }
     }
 
-    /// The locks in use, as far as this site knows, in the order of their names.
-    fn list(&self, prefix: &str, most: usize) -> Answer {
-        let meant = |name: &Name| name.as_str().starts_with(prefix);
-        let mut listed: Vec<_> = self.table.iter().filter(|(name, _)| meant(name)).collect();
-        listed.sort_unstable_by_key(|(name, _)| name.as_str());
-        let more = listed.len().saturating_sub(most);
-        let shown = listed.iter().take(most).map(|(name, lock)| self.view(name, &***lock));
-        Answer::Listed(shown.collect(), u32::try_from(more).unwrap_or(u32::MAX))
+    /// A page of the locks in use, as far as this site knows, in the order of their names.
+    fn list(&self, ListQuestion { prefix, after }: &ListQuestion) -> Answer {
+        let mut names = self.names.after(prefix, after.as_ref());
+        let (mut views, mut bytes) = (Vec::new(), 0);
+        while views.len() < limits::LOCKS_LISTED
+            && bytes < limits::ANSWER_BYTES
+            && let Some(text) = names.next()
+        {
+            let name: Name = text.parse().expect("it is the text of a name");
+            let lock = &**self.table.get(&name).expect("the index has the names of the table");
+            let view = self.view(&name, lock, lock.first_callers(limits::CALLERS_LISTED));
+            bytes += view.bytes();
+            views.push(view);
+        }
+        let more = names.take(limits::LOCKS_COUNTED).count();
+        Answer::Listed(views, u32::try_from(more).unwrap_or(u32::MAX))
+    }
+
+    /// What this site knows of a lock; callers with this fence are listed first.
+    pub(super) fn show_first(&self, name: &Name, fence: Option<Fence>) -> Option<ResourceView> {
+        let lock = &**self.table.get(name)?;
+        let mut callers = lock.first_callers(limits::CALLERS_SHOWN);
+        if let Some(fence) = fence {
+            let is_meant = |call: &CallId| self.fence(*call) == Some(fence);
+            let meant: Vec<CallId> = lock.callers().into_iter().filter(is_meant).collect();
+            callers.retain(|call| !meant.contains(call));
+            callers.splice(0..0, meant);
+            callers.truncate(limits::CALLERS_SHOWN);
+        }
+        Some(self.view(name, lock, callers))
     }
 
     fn report(&self) -> SiteReport {
@@ -96,22 +120,24 @@ impl Site {
         EtaView { ticket, time, from_now: from.is_some() }
     }
 
-    pub(super) fn view(&self, name: &Name, lock: &dyn LockInstance) -> ResourceView {
-        let shown = lock.view();
-        let call = |id| {
-            let call = &self.core.calls[&id];
-            CallView {
-                call: id,
-                claimant: call.claimant.clone(),
-                spec: call.spec.clone(),
-                request: lock.request(id, &shown).map(|request| request.ticket),
-                age: between(call.since, self.core.now),
-                fence: call.fence(),
-                granted: call.granted.clone(),
-                left: self.valid_until(id).map(|until| between(self.core.now, until)),
+    /// A view of a lock that lists these callers, as far as they fit, and counts the others.
+    fn view(&self, name: &Name, lock: &dyn LockInstance, callers: Vec<CallId>) -> ResourceView {
+        let shown = lock.view(&callers, limits::CALLERS_SHOWN);
+        let (mut calls, mut bytes) = (Vec::new(), 0);
+        for id in callers {
+            if bytes >= limits::ANSWER_BYTES {
+                break;
             }
+            let call = self.call_view(id, lock, &shown);
+            bytes += call.bytes();
+            calls.push(call);
+        }
+        let CallerCount { inside, waiting } = lock.count_callers();
+        let listed = calls.iter().filter(|call| call.fence.is_some()).count();
+        let more = Unlisted {
+            inside: inside.saturating_sub(listed),
+            waiting: waiting.saturating_sub(calls.len() - listed),
         };
-        let calls = lock.callers().into_iter().map(call).collect();
         let request = |claim: ClaimView| {
             let ClaimView { ticket, inside, missing, .. } = claim;
             RequestView { ticket, inside, missing }
@@ -124,7 +150,22 @@ impl Site {
             lent: shown.lent,
             queue: shown.queue,
             token: shown.token,
+            more,
             etas: shown.etas.into_iter().map(|eta| self.eta(eta)).collect(),
+        }
+    }
+
+    fn call_view(&self, id: CallId, lock: &dyn LockInstance, shown: &View) -> CallView {
+        let call = &self.core.calls[&id];
+        CallView {
+            call: id,
+            claimant: call.claimant.clone(),
+            spec: call.spec.clone(),
+            request: lock.request(id, shown).map(|request| request.ticket),
+            age: between(call.since, self.core.now),
+            fence: call.fence(),
+            granted: call.granted.clone(),
+            left: self.valid_until(id).map(|until| between(self.core.now, until)),
         }
     }
 }

@@ -32,7 +32,7 @@ impl QuorumReport {
 impl SiteCore {
     /// Whether a quorum answers, by the cluster's own quorums. Those of a kind of lock, or of a
     /// name if they are rotated, may be others.
-    fn quorum_status(&self) -> QuorumStatus {
+    pub(super) fn quorum_status(&self) -> QuorumStatus {
         let quorums = &*self.config.quorums;
         let (me, sites) = (self.me(), quorums.n());
         let answers = |peer| self.sessions.at(peer).is_some_and(|session| !session.silent);

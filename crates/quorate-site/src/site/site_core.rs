@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use quorate_protocol::{Clock, Fence, OutboundSession, Shared, Tick};
 use quorate_quorum::SiteId;
+use quorate_session::client::ClientId;
 use quorate_session::session::{self, Event, Half, Packet, Roles, Sessions};
-use quorate_session::{CallId, ClaimRequest, Claimant, Denial, Granted, Kind, Loss, Name};
+use quorate_session::{
+    CallId, ClaimRequest, Claimant, Denial, Granted, Kind, Loss, Name, ReasonText,
+};
 
+use super::admission::Admission;
 use super::call::{Call, Place};
 use super::delegations::Delegations;
 use super::disk::DiskState;
@@ -38,10 +42,14 @@ pub(super) struct SiteCore {
     pub(super) due: BTreeSet<(Tick, CallId)>,
     /// When the next timer of which lock expires.
     pub(super) timers: BTreeSet<(Tick, Name)>,
-    /// The waiting calls with `no_wait`.
+    /// The locks whose timers wait until the streams have room.
+    pub(super) put_off: BTreeSet<Name>,
+    /// The waiting calls with `no_wait`, without those that are not placed.
     pub(super) no_wait: BTreeSet<CallId>,
-    /// The calls that wait until the site has joined its cluster.
-    pub(super) unjoined: BTreeSet<CallId>,
+    /// The calls whose claims were made again in this step.
+    pub(super) claimed_again: BTreeSet<CallId>,
+    /// The calls that are not placed in the table of locks.
+    pub(super) admission: Admission,
     /// The degraded grants, and the deadline of each that was announced last.
     pub(super) degraded: BTreeMap<CallId, Tick>,
     /// The common deadline that was announced last.
@@ -69,6 +77,8 @@ pub(super) struct SiteCore {
     pub(super) pending: VecDeque<session::Effect<SiteMessage>>,
     /// How many messages of protocols were sent to other sites.
     pub(super) sent: u64,
+    /// How many messages of other sites could not be true.
+    pub(super) violations: u64,
     effects: Vec<LockEffect>,
     pub(super) wake: Option<Tick>,
 }
@@ -90,6 +100,7 @@ impl SiteCore {
         past: Past,
         start: &Start,
     ) -> Result<Self, StartError> {
+        past.check()?;
         let writes = past.writes();
         let Past { mut disk, tokens } = past;
         disk.identity.writes = writes;
@@ -103,7 +114,7 @@ impl SiteCore {
             disk.sessions,
         );
         let incarnation = u32::try_from(sessions.incarnation().0);
-        let incarnation = incarnation.expect("2^32 restarts outlast any disk");
+        let incarnation = incarnation.expect("the record on disk was checked");
         let shared = start_shared(&config, incarnation, &disk);
         let identity = std::mem::take(&mut disk.identity);
         let identity =
@@ -120,8 +131,10 @@ impl SiteCore {
             calls: BTreeMap::new(),
             due: BTreeSet::new(),
             timers: BTreeSet::new(),
+            put_off: BTreeSet::new(),
             no_wait: BTreeSet::new(),
-            unjoined: BTreeSet::new(),
+            claimed_again: BTreeSet::new(),
+            admission: Admission::default(),
             degraded: BTreeMap::new(),
             common_deadline: Tick::ZERO,
             leases_renewed: false,
@@ -138,6 +151,7 @@ impl SiteCore {
             to_self: VecDeque::new(),
             pending: VecDeque::new(),
             sent: 0,
+            violations: 0,
             effects: Vec::new(),
             wake: None,
         };
@@ -182,7 +196,7 @@ impl SiteCore {
         self.absorb(effects);
     }
 
-    fn absorb(&mut self, effects: Vec<session::Effect<SiteMessage>>) {
+    pub(super) fn absorb(&mut self, effects: Vec<session::Effect<SiteMessage>>) {
         for effect in effects {
             match effect {
                 session::Effect::Packet(to, packet) => {
@@ -208,9 +222,8 @@ impl SiteCore {
         if to == self.me() {
             return self.to_self.push_back(OwnMessage { half, message });
         }
-        let bytes = message.bytes();
         let mut effects = Vec::new();
-        self.sessions.send(to, half, message, bytes, &mut effects);
+        self.sessions.send(to, half, message, &mut effects);
         self.absorb(effects);
     }
 
@@ -272,18 +285,18 @@ impl SiteCore {
         over
     }
 
-    pub(super) fn add_call(&mut self, id: CallId, request: ClaimRequest) {
+    /// Adds a call of a client, which waits to be placed.
+    pub(super) fn add_call(&mut self, id: CallId, client: ClientId, request: ClaimRequest) {
         let ClaimRequest { name, spec, claimant, timeout, no_wait, since } = request;
         let deadline = timeout.map(|timeout| self.now + timeout);
-        if no_wait {
-            self.no_wait.insert(id);
-        }
+        self.admission.insert(id, client, name.clone(), no_wait);
         let place = Place::Waiting(deadline);
         let waits_since = since.unwrap_or(self.shared.clock.time() + 1);
         let call = Call {
             name,
             spec,
             claimant,
+            client,
             since: self.now,
             waits_since,
             moved: since.is_some(),
@@ -312,14 +325,14 @@ impl SiteCore {
         }
         self.degraded.remove(&id);
         self.no_wait.remove(&id);
+        self.admission.remove(id, &call.name);
         Some(*call)
     }
 
     /// Why a call was not served by its deadline.
     pub(super) fn timeout_denial(&self, id: CallId, lock: Option<&dyn LockInstance>) -> Denial {
-        let Some(lock) = lock.filter(|_| self.identity.has_begun()) else {
-            let (registered, needed) = self.identity.progress();
-            return Denial::NotJoined { registered, sites: self.config.quorums.n(), needed };
+        let Some(lock) = lock.filter(|_| !self.admission.contains(id)) else {
+            return self.quorum_status().denial().unwrap_or(Denial::TimedOut);
         };
         let quorums = lock.quorums(&self.shared, id);
         if self.shared.can_ask(quorums, self.calls[&id].name.hash64()) {
@@ -331,7 +344,7 @@ impl SiteCore {
 
     /// One of the callers that use a lock here.
     pub(super) fn owner(&self, lock: &dyn LockInstance) -> Option<Claimant> {
-        lock.callers().first().map(|call| self.calls[call].claimant.clone())
+        lock.first_callers(1).first().map(|call| self.calls[call].claimant.clone())
     }
 
     /// Runs `action` on a lock, and applies the effects; false if the lock is vacant afterwards.
@@ -388,7 +401,8 @@ impl SiteCore {
             }
             LockEffect::Stop(id, why) => {
                 let until = self.valid_until(id, lock);
-                self.stop(id, until.unwrap_or(self.now), why.to_string().into());
+                let why = ReasonText::fitted(&why.to_string());
+                self.stop(id, until.unwrap_or(self.now), why);
             }
             LockEffect::Deny(id, denial) => {
                 self.remove_call(id);
@@ -396,6 +410,10 @@ impl SiteCore {
             }
             LockEffect::Persist(record) => self.persist(name, record),
             LockEffect::ValidityChanged => self.leases_renewed = true,
+            LockEffect::Contradiction => {
+                self.violations += 1;
+                self.note(self.me(), "others contradict each other: one broke the contract");
+            }
             LockEffect::Regenerated(what) => self.out.push(Effect::Regenerated(name.clone(), what)),
         }
     }
@@ -458,6 +476,8 @@ fn start_shared(config: &Config, incarnation: u32, disk: &Disk) -> Shared {
     let mut shared = Shared::new(me, Arc::clone(&config.quorums))
         .with_fence_block(config.fence_block)
         .with_past(incarnation, Clock::at(disk.clock), disk.ceil);
+    #[cfg(feature = "mutations")]
+    shared.check_numbers(config.terms.keep(session::Rule::NumbersAreChecked));
     for peer in SiteId::all(n).filter(|&peer| peer != me) {
         shared.sessions.set_outbound(peer, OutboundSession::default());
         shared.sessions.set_inbound(peer, None);

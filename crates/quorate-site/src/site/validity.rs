@@ -4,11 +4,9 @@
 //! of them. A grant that depends on a silent site is *degraded*: it has a deadline of its own until
 //! it is repaired. A grant by delegation always has one.
 
-use std::sync::Arc;
-
 use quorate_protocol::{Tick, ValidityBasis};
 use quorate_quorum::{SiteId, SiteSet};
-use quorate_session::{CallId, Name};
+use quorate_session::{CallId, Name, ReasonText};
 
 use super::Site;
 use super::call::Place;
@@ -73,7 +71,7 @@ pub enum GrantState {
     /// It depends on a silent site or a delegation, and is valid until then.
     Degraded(Tick),
     /// It was broken, for this reason, and ends then.
-    Broken(Tick, Arc<str>),
+    Broken(Tick, ReasonText),
 }
 
 impl Site {
@@ -81,7 +79,7 @@ impl Site {
     pub fn grant_state(&self, call: CallId) -> Option<GrantState> {
         let until = self.valid_until(call)?;
         Some(match &self.core.calls.get(&call)?.place {
-            Place::Broken(_, _, reason) => GrantState::Broken(until, Arc::clone(reason)),
+            Place::Broken(_, _, reason) => GrantState::Broken(until, reason.clone()),
             _ if self.core.degraded.contains_key(&call) => GrantState::Degraded(until),
             _ => GrantState::Common,
         })
@@ -139,8 +137,10 @@ impl Site {
         if lock.validity_basis(id) == ValidityBasis::Nothing {
             return;
         }
-        let until = self.core.valid_until(id, lock);
-        let until = until.expect("a grant without a quorum of leases or a delegation is lost");
+        let Some(until) = self.core.valid_until(id, lock) else {
+            // Its protocol counts a delegation that was taken back, which only a lie can do.
+            return self.lose_delegated(id);
+        };
         if self.core.follows_common_deadline(id, lock, until) {
             if self.core.degraded.remove(&id).is_some() {
                 self.core.out.push(Effect::Restored(id));

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod client_limits;
 mod clients;
 mod identity;
 mod no_quorum;

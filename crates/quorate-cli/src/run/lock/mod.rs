@@ -133,7 +133,8 @@ impl Lock {
         block_on(async {
             let started = Instant::now();
             let mut signals = Signals::new().map_err(Failure::service)?;
-            let claimant = own_claimant(self.owner.as_deref(), &self.purpose);
+            let claimant =
+                own_claimant(self.owner.as_deref(), &self.purpose).map_err(Failure::of)?;
             let timeout = match self.wait {
                 _ if self.no_wait => NO_WAIT_CONNECT_TIMEOUT,
                 wait => wait.unwrap_or(CONNECT_TIMEOUT).min(CONNECT_TIMEOUT),

@@ -106,16 +106,18 @@ impl FaultArgs {
     ) -> Result<SessionlessFaults, String> {
         let Budget { crash, drop, early, cut, .. } = self.budget.unwrap_or_default();
         let sessionless = SessionlessFaults { drop, early, crash, loss_percent: self.loss, cut };
-        let crashes = SessionlessFaults { crash, ..SessionlessFaults::default() };
+        let only_early = SessionlessFaults { early, ..SessionlessFaults::default() };
         match (sessions, facts.lossy) {
-            (true, _) if sessionless == crashes => Ok(SessionlessFaults::default()),
-            (true, _) => Err("drop, early, cut and --loss: sessions lose nothing and tell of \
-                              their end; expected lose, silent or crash"
+            (true, _) if sessionless == (SessionlessFaults { crash, ..only_early }) => {
+                Ok(only_early)
+            }
+            (true, _) => Err("drop, cut and --loss: sessions lose nothing and tell of their end; \
+                              expected lose, silent, crash or early"
                 .to_owned()),
             (false, true) => Ok(sessionless),
-            (false, false) if sessionless == SessionlessFaults::default() => Ok(sessionless),
+            (false, false) if sessionless == only_early => Ok(sessionless),
             (false, false) => Err(format!(
-                "drop, early, cut, crash and --loss: a {} needs sessions; expected lose or silent",
+                "drop, cut, crash and --loss: a {} needs sessions; expected lose, silent or early",
                 facts.name
             )),
         }

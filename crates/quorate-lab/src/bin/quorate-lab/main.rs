@@ -3,6 +3,7 @@
 mod check;
 mod cluster;
 mod faults;
+mod fuzz;
 mod html;
 mod lab;
 mod output_file;
@@ -32,6 +33,8 @@ enum Command {
     /// Run experiments that compare the claims of papers with measurements
     #[command(subcommand)]
     Lab(lab::Lab),
+    #[command(subcommand)]
+    Fuzz(fuzz::Fuzz),
     /// Measure, compare and choose quorum systems
     #[command(subcommand)]
     Quorum(quorum::Quorum),
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Sim(sim) => sim.run(),
         Command::Check(check) => check.run(),
         Command::Lab(lab) => lab.run(),
+        Command::Fuzz(fuzz) => fuzz.run(),
         Command::Quorum(quorum) => quorum.run(),
         Command::Completions(completions) => completions.run(QuorateLab::command()),
         Command::Man(man) => man.run(QuorateLab::command()),

@@ -70,6 +70,8 @@ pub enum Mutation {
     NoDemand,
     /// A permission that arrives while a request is inside does not count.
     DropInside,
+    /// A request that stays inside asks for no spare permissions. Only whole sites show it.
+    NoSpares,
     /// Callers of one site that follow each other share a fence. Only whole sites show it.
     SharedFence,
 }

@@ -32,7 +32,9 @@ impl Mutant {
                     request.cut.remove(peer);
                 }
             }
-            (Mutation::NoQuarantine, Input::Cleared) => return None,
+            (Mutation::NoQuarantine, Input::Cleared) | (Mutation::NoSpares, Input::Expire(_)) => {
+                return None;
+            }
             (Mutation::NoRecheck, &Input::Lost(peer)) => {
                 self.mutex.requester.on_lost(site, peer, out);
                 return None;

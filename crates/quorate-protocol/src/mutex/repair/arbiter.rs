@@ -9,7 +9,7 @@ use quorate_quorum::SiteId;
 
 use crate::mutex::arbiter::Arbiter;
 use crate::mutex::{Message, Mutex, Pass, Target};
-use crate::{GrantNo, Out, SessionNo, Shared, Ticket};
+use crate::{Field, GrantNo, Out, SessionNo, Shared, Ticket, Violation};
 
 /// The arbiter has lost its holder and asks the candidates which of them has the permission.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,20 +58,24 @@ impl Arbiter {
     /// A candidate has the permission: it is the holder.
     pub(in crate::mutex) fn on_have(
         &mut self,
+        site: &Shared,
         ticket: Ticket,
         number: GrantNo,
         out: &mut Out<Mutex>,
-    ) {
+    ) -> Result<(), Violation> {
         let asked = self.query.as_ref().is_some_and(|query| query.pending.contains(&ticket));
+        // I3: a loan made by a pass has a higher number.
+        site.check(!asked || number > self.number, Field::Loan)?;
         let Some(entry) = asked.then(|| self.waiting.remove(ticket)).flatten() else {
-            return out.ignore("its whereabouts are known");
+            out.ignore("its whereabouts are known");
+            return Ok(());
         };
-        assert!(number > self.number, "I3: a loan made by a pass has a higher number");
         self.lock = Some(entry);
         self.number = number;
         self.query = None;
         self.inquire_or_announce(out);
         self.announce_ahead(out);
+        Ok(())
     }
 
     /// A candidate does not have the permission, and refuses every loan up to `upto`.
@@ -125,7 +129,7 @@ impl Arbiter {
             return;
         };
         let next = Target { ticket: release.ticket, session: SessionNo(0) };
-        self.number = GrantNo { count: number.count - 1, ..number };
+        self.number = GrantNo { count: number.count.saturating_sub(1), ..number };
         self.follow_chain(site, next.ticket.site, Some(Pass { next, rest: BTreeSet::new() }), out);
     }
 

@@ -32,7 +32,8 @@ impl Requester {
         self.send_cut(out);
     }
 
-    /// We have a session at `peer`: asks it, if no quorum has been asked. Asks others too, if that
+    /// We have a session at `peer`: asks it, if no quorum has been asked, or for a spare
+    /// permission. Asks others too, if that
     /// is not enough: a site that was silent when we lost another one answers again by now, and
     /// nothing else says so.
     pub(in crate::mutex) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<Mutex>) {
@@ -40,7 +41,7 @@ impl Requester {
         let Some(request) = self.phase.request_mut() else {
             return out.ignore("there is no request");
         };
-        let enough = site.is_quorum(&request.asked(site));
+        let enough = !request.stays && site.is_quorum(&request.asked(site));
         if !enough && !request.permissions.contains_key(&peer) {
             request.ask(peer, held, out);
         }
@@ -106,6 +107,7 @@ impl Requester {
             unreachable!("only a grant is lost");
         };
         out.lose(request.ticket.claim, Why::NoQuorum);
+        self.disarm_stay(&request, out);
         request.leave(site, Some(fence), out);
     }
 
@@ -144,7 +146,7 @@ impl Request {
         self.permissions.keys().copied().filter(|&asked| !site.is_silent(asked)).collect()
     }
 
-    fn ask(&mut self, arbiter: SiteId, held: bool, out: &mut Out<Mutex>) {
+    pub(in crate::mutex) fn ask(&mut self, arbiter: SiteId, held: bool, out: &mut Out<Mutex>) {
         let (ticket, cut): (_, BTreeSet<SiteId>) = (self.ticket, self.cut.clone());
         out.send(arbiter, Message::Request { ticket, held, cut });
         self.permissions.insert(arbiter, Permission::default());

@@ -66,6 +66,8 @@ pub enum Mutation {
     Firsts,
     /// O6: a site that attempts an epoch accepts nothing of a lower one.
     OwnFloor,
+    /// O19: a site that has promised an epoch refuses others for good, its own attempt too.
+    FinalRefusal,
 }
 
 impl Mutation {

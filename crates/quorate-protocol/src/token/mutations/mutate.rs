@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use quorate_quorum::{SiteId, SiteSet};
 
 use super::{Delivered, Mutant, Mutation};
-use crate::token::{Message, Queue, State, Timer, TokenLock, Via};
-use crate::{Effect, Input, Out, Tick};
+use crate::token::state::{Attempt, Deferred};
+use crate::token::{Message, Queue, Reason, State, Timer, TokenLock, Via};
+use crate::{Effect, Input, Out, Record, Tick};
 
 impl Mutant {
     /// Changes an input before the step; `None` if it is dropped.
@@ -160,7 +161,33 @@ impl Mutant {
                     }
                 }
             }
+            (Mutation::FinalRefusal, Some(Delivered { message, .. })) => {
+                self.refuse_for_good(before, message, out);
+            }
             _ => {}
+        }
+    }
+
+    /// Refuses a prepare that was deferred, and takes back a late vote for our own attempt.
+    fn refuse_for_good(
+        &mut self,
+        mut before: TokenLock,
+        message: &Message,
+        out: &mut Out<TokenLock>,
+    ) {
+        if let Some(Deferred { from, epoch }) = self.lock.deferred.take() {
+            let (seen, reason) = (self.lock.seen_epoch, Reason::Leased);
+            out.send(from, Message::Nack { epoch, seen, reason });
+        }
+        let lacks_own = |attempt: &Attempt| !attempt.votes.contains_key(&before.me);
+        if let Message::Withdraw { epoch } = message
+            && before.attempt.as_ref().is_some_and(lacks_own)
+        {
+            before.durable.pending.remove(epoch);
+            before.end_voter_lease(*epoch);
+            out.retain(|_| false);
+            out.persist(Record::Token(before.durable.clone()));
+            self.lock = before;
         }
     }
 

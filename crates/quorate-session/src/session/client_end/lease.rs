@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{ClientEnd, State};
 use crate::session::lease::between;
 use crate::session::{
-    Context, Effect, Event, Incarnation, Lease, Packet, Renewal, Rule, Seq, Stream,
+    Context, Effect, Event, Incarnation, Lease, Packet, Payload, Renewal, Rule, Seq, Stream,
 };
 use crate::{SessionNo, Tick};
 
@@ -44,7 +44,7 @@ pub(super) enum Timer {
     Retry,
 }
 
-impl<M: Clone> ClientEnd<M> {
+impl<M: Payload> ClientEnd<M> {
     /// Makes the next renewal. Renewals are never repeated.
     pub(super) fn renew(&mut self, cx: Context<'_>, out: &mut Vec<Effect<M>>) {
         let server = self.server;
@@ -81,9 +81,7 @@ impl<M: Clone> ClientEnd<M> {
         if k > session.acknowledged && k <= session.made {
             session.acknowledge(cx, k);
         }
-        if let Some(Err(over)) = session.stream.as_mut().map(|stream| stream.on_ack(received)) {
-            self.end_stream(over, out);
-        }
+        self.on_ack(cx.terms, number, received, out);
     }
 
     /// The server is about to stop: we expect nothing new of it.

@@ -14,8 +14,8 @@ use quorate_quorum::SiteId;
 use self::lease::{ClientSession, Timer};
 use super::RelativeDeadline;
 use super::{
-    Context, Drift, Effect, Event, Hello, Incarnation, Lease, Opening, Packet, Refusal, Renewal,
-    Rule, Stream, StreamOver, Welcome,
+    Context, Drift, Effect, Event, Hello, Incarnation, Lease, Opening, Packet, Payload, Refusal,
+    Renewal, Rule, Stream, StreamOver, Welcome,
 };
 use crate::{SessionNo, Tick};
 
@@ -59,7 +59,7 @@ pub struct ClientView {
     pub lease: Lease,
 }
 
-impl<M: Clone> ClientEnd<M> {
+impl<M: Payload> ClientEnd<M> {
     /// No session at `server`, and no connection to it.
     pub fn new(server: SiteId) -> Self {
         let state = State::None { retry: None };
@@ -139,7 +139,7 @@ impl<M: Clone> ClientEnd<M> {
                 if welcome.incarnation != session.server {
                     return self.end_stream(StreamOver::Broken, out);
                 }
-                self.resume_stream(welcome, out);
+                self.resume_stream(cx.terms, welcome, out);
             }
             _ => out.push(Effect::Note(self.server, "ignored: a welcome nobody waits for")),
         }
@@ -154,7 +154,8 @@ impl<M: Clone> ClientEnd<M> {
         out: &mut Vec<Effect<M>>,
     ) {
         if number == self.number && matches!(self.state, State::Opening { .. }) {
-            self.state = State::None { retry: Some(cx.now + left) };
+            // No lease is longer than the longest, whatever the server says.
+            self.state = State::None { retry: Some(cx.now + left.min(Lease::MAX)) };
             out.push(Effect::Note(self.server, "a lease of our former life still runs there"));
         }
     }

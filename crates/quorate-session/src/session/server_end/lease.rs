@@ -1,8 +1,9 @@
 //! The lease at the server's end: renewals are recorded, and at the deadline the session closes.
 
 use super::ServerEnd;
-use crate::session::{Context, Effect, Event, Incarnation, Lease, Packet, Renewal, Rule};
-use crate::session::{Seq, Stream};
+use crate::session::{
+    Context, Effect, Event, Incarnation, Lease, Packet, Payload, Renewal, Rule, Seq, Stream,
+};
 use crate::{SessionNo, Tick};
 
 /// A client's session here, while its lease lasts.
@@ -22,7 +23,7 @@ pub(super) struct ServerSession<M> {
     pub(super) stream: Option<Stream<M>>,
 }
 
-impl<M: Clone> ServerEnd<M> {
+impl<M: Payload> ServerEnd<M> {
     /// The client renews its lease.
     pub fn on_renew(
         &mut self,
@@ -47,6 +48,7 @@ impl<M: Clone> ServerEnd<M> {
             None => Seq(0),
         };
         out.push(Effect::Packet(client, Packet::Renewed(number, k, ack)));
+        self.send_waiting(cx.terms, out);
     }
 
     /// When the lease is over.

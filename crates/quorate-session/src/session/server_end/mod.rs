@@ -12,8 +12,8 @@ use self::lease::ServerSession;
 use super::RelativeDeadline;
 use super::lease::between;
 use super::{
-    Context, Effect, Event, Hello, Incarnation, Opening, Packet, Refusal, Renewal, Rule, Seq,
-    Stream, Welcome,
+    Context, Effect, Event, Hello, Incarnation, Opening, Packet, Payload, Refusal, Renewal, Rule,
+    Seq, Stream, Welcome,
 };
 use crate::{SessionNo, Tick};
 
@@ -37,7 +37,7 @@ pub struct ServerView {
     pub until: Tick,
 }
 
-impl<M: Clone> ServerEnd<M> {
+impl<M: Payload> ServerEnd<M> {
     /// No session of `client`.
     pub fn new(client: SiteId) -> Self {
         Self { client, known: None, session: None }
@@ -75,6 +75,11 @@ impl<M: Clone> ServerEnd<M> {
         let asked = (hello.incarnation, number);
         let is_new = matches!(hello.opening, Opening::New(_));
         match (self.known, &self.session) {
+            // The session we have, on the connection on which it goes on already. To send all
+            // frames again for each such Hello would queue them without bound.
+            (Some(known), Some(session)) if asked == known && session.attached => {
+                out.push(Effect::Note(self.client, "ignored: a second Hello for its session"));
+            }
             // The session we have: it goes on.
             (Some(known), Some(_)) if asked == known => {
                 self.resume(cx, hello.opening.received(), out);
@@ -127,7 +132,6 @@ impl<M: Clone> ServerEnd<M> {
 
     /// Both ends send again what the other lacks. No event, and the Hello renews nothing.
     fn resume(&mut self, cx: Context<'_>, received: Seq, out: &mut Vec<Effect<M>>) {
-        let client = self.client;
         let Some(session) = &mut self.session else { return };
         let number = session.number;
         let Some(stream) = &mut session.stream else {
@@ -135,10 +139,11 @@ impl<M: Clone> ServerEnd<M> {
         };
         session.attached = true;
         let ack = stream.take_ack();
-        let Ok(frames) = stream.resume(received) else { return self.end_stream(out) };
+        if stream.resume(received).is_err() {
+            return self.end_stream(out);
+        }
         self.welcome(cx, ack, out);
-        let packets = frames.into_iter().map(|frame| Packet::Down(number, frame));
-        out.extend(packets.map(|packet| Effect::Packet(client, packet)));
+        self.send_waiting(cx.terms, out);
     }
 
     fn welcome(&self, cx: Context<'_>, received: Seq, out: &mut Vec<Effect<M>>) {

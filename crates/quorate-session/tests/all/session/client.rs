@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use quorate_session::session::{
     ClientEnd, Context, Effect, Event, Frame, Half, Hello, Incarnation, Lease, Opening, Packet,
-    Refusal, Renewal, Seq, Stream, Terms, Welcome,
+    Refusal, Renewal, Seq, Terms, Welcome, Window,
 };
 use quorate_session::{SessionNo, Tick};
 
@@ -174,19 +174,31 @@ fn open_and_the_stream_over_is_silent() {
     assert_eq!(rig.effects(), [SILENT()]);
     let mut rig = Rig::open();
     let gap = Frame { seq: Seq(2), received: Seq(0), payload: 'x' };
-    rig.act(100, |end, _, out| end.on_frame(SessionNo(1), gap, out));
+    rig.act(100, |end, cx, out| end.on_frame(cx.terms, SessionNo(1), gap, out));
     assert_eq!(rig.effects(), [SILENT()]);
-    let mut rig = Rig::open();
-    for _ in 0..2 {
-        let bytes = Stream::<char>::BYTES_MAX;
-        rig.act(100, |end, _, out| end.send('x', bytes, out));
-    }
-    let effects = rig.effects();
-    assert!(
-        matches!(effects[..], [Effect::Packet(_, Packet::Up(..)), Effect::Notify(_)]),
-        "{effects:?}"
-    );
     assert_eq!(rig.until(), Some(ms(2970)), "the lease is not over");
+}
+
+#[test]
+fn messages_that_do_not_fit_the_window_wait_and_renewals_do_not() {
+    let mut rig = Rig::open();
+    let most = Window::DEFAULT.frames();
+    for _ in 0..most + 100 {
+        rig.act(100, |end, cx, out| end.send(cx.terms, 'x', out));
+    }
+    let sent = rig.effects();
+    assert_eq!(sent.len(), most);
+    assert!(sent.iter().all(|effect| matches!(effect, Effect::Packet(_, Packet::Up(..)))));
+    rig.wait(1000);
+    assert_eq!(rig.effects(), [renew(1)], "the lease is renewed");
+    rig.act(1100, |end, cx, out| end.on_ack(cx.terms, SessionNo(1), Seq(2), out));
+    let next = |after: u64| Frame { seq: Seq(most as u64 + after), received: Seq(0), payload: 'x' };
+    let up = |seq| Effect::Packet(site(), Packet::Up(SessionNo(1), next(seq)));
+    assert_eq!(rig.effects(), [up(1), up(2)]);
+    rig.act(1200, |end, cx, out| {
+        end.on_renewed(cx, SessionNo(1), Renewal(1), Seq(3), out);
+    });
+    assert_eq!(rig.effects(), [up(3)], "the answer to a renewal acknowledges too");
 }
 
 #[test]
@@ -232,7 +244,7 @@ fn at_its_deadline_it_is_lost_and_opens_the_next() {
     assert_eq!(rig.effects(), [LOST(), new(2)]);
     assert_eq!(rig.end.view(), None);
     let late = Frame { seq: Seq(1), received: Seq(0), payload: 'x' };
-    rig.act(3000, |end, _, out| end.on_frame(SessionNo(1), late, out));
+    rig.act(3000, |end, cx, out| end.on_frame(cx.terms, SessionNo(1), late, out));
     rig.renewed(3000, 1);
     rig.welcome(3000, 1);
     assert_eq!(rig.effects(), [], "S2: nothing of it any more");
@@ -261,7 +273,7 @@ fn a_new_hello_waits_for_the_deadline_whatever_ended_the_session() {
 fn resuming_sends_again_and_renews_at_once() {
     let mut rig = Rig::open();
     rig.down(100);
-    rig.act(200, |end, _, out| end.send('x', 1, out));
+    rig.act(200, |end, cx, out| end.send(cx.terms, 'x', out));
     rig.wait(1200);
     assert_eq!(rig.effects(), [], "no connection, no renewal");
     rig.up(1300);
@@ -346,7 +358,7 @@ fn frames_are_delivered_once() {
     let frame = Frame { seq: Seq(1), received: Seq(0), payload: 'x' };
     for _ in 0..2 {
         let frame = frame.clone();
-        rig.act(1, |end, _, out| end.on_frame(SessionNo(1), frame, out));
+        rig.act(1, |end, cx, out| end.on_frame(cx.terms, SessionNo(1), frame, out));
     }
     assert_eq!(rig.effects(), [Effect::Deliver(site(), Half::Requester, SessionNo(1), 'x')]);
 }

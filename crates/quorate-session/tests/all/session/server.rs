@@ -5,7 +5,7 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use quorate_session::session::{
     ClusterId, Context, Effect, Event, Frame, Half, Hello, Incarnation, Lease, Opening, Packet,
-    Refusal, Renewal, Seq, ServerEnd, Stream, Terms, Welcome,
+    Refusal, Renewal, Seq, ServerEnd, Terms, Welcome, Window,
 };
 use quorate_session::{SessionNo, Tick};
 
@@ -103,10 +103,10 @@ const CLOSED: fn() -> Effect<char> = || Effect::Notify(Event::Closed(site()));
 #[test]
 fn the_same_session_resumes_and_renews_nothing() {
     let mut rig = Rig::open();
-    rig.act(10, |end, _, out| end.on_frame(SessionNo(3), frame('x'), out));
+    rig.act(10, |end, cx, out| end.on_frame(cx.terms, SessionNo(3), frame('x'), out));
     assert_eq!(rig.effects(), [Effect::Deliver(site(), Half::Arbiter, SessionNo(3), 'x')]);
     rig.act(20, |end, _, _| end.on_down());
-    rig.act(30, |end, _, out| end.send('y', 1, out));
+    rig.act(30, |end, cx, out| end.send(cx.terms, 'y', out));
     assert_eq!(rig.effects(), []);
     rig.hello(40, 5, Opening::Resume(SessionNo(3), Seq(0)));
     let again = Frame { seq: Seq(1), received: Seq(1), payload: 'y' };
@@ -177,7 +177,7 @@ fn at_its_deadline_it_is_closed() {
     let mut rig = Rig::open();
     rig.act(2999, |_, _, _| {});
     assert_eq!(rig.effects(), []);
-    rig.act(3000, |end, _, out| end.on_frame(SessionNo(3), frame('x'), out));
+    rig.act(3000, |end, cx, out| end.on_frame(cx.terms, SessionNo(3), frame('x'), out));
     assert_eq!(rig.effects(), [CLOSED()], "S2: and nothing of it after that");
 }
 
@@ -188,24 +188,56 @@ fn neither_a_lost_connection_nor_a_broken_stream_ends_the_lease() {
     assert_eq!((rig.effects(), rig.until()), (vec![], Some(ms(3000))));
 
     let mut rig = Rig::open();
-    let gap = Frame { seq: Seq(2), ..frame('x') };
-    rig.act(10, |end, _, out| end.on_frame(SessionNo(3), gap, out));
+    let gap = || Frame { seq: Seq(2), ..frame('x') };
+    rig.act(10, |end, cx, out| end.on_frame(cx.terms, SessionNo(3), gap(), out));
     assert_eq!(rig.effects(), [refused(3, Refusal::Gone)]);
     assert_eq!(rig.until(), Some(ms(3000)));
 
     let mut rig = Rig::open();
-    rig.act(10, |end, _, _| end.on_down());
-    rig.act(20, |end, _, out| end.send('x', Stream::<char>::BYTES_MAX + 1, out));
-    assert_eq!((rig.effects(), rig.until()), (vec![], Some(ms(3000))));
+    rig.act(10, |end, cx, out| end.on_frame(cx.terms, SessionNo(3), gap(), out));
+    rig.effects();
+    rig.act(20, |end, _, _| end.on_down());
     rig.hello(30, 5, Opening::Resume(SessionNo(3), Seq(0)));
     assert_eq!(rig.effects(), [refused(3, Refusal::Gone)], "it learns of it when it resumes");
 }
 
 #[test]
+fn messages_that_do_not_fit_the_window_wait_and_replies_to_renewals_do_not() {
+    let (mut rig, number) = (Rig::open(), SessionNo(3));
+    let most = Window::DEFAULT.frames();
+    for _ in 0..most + 100 {
+        rig.act(10, |end, cx, out| end.send(cx.terms, 'x', out));
+    }
+    assert_eq!(rig.effects().len(), most);
+    rig.act(20, |end, cx, out| end.on_renew(cx, number, Renewal(1), Seq(1), out));
+    let renewed = Packet::Renewed(number, Renewal(1), Seq(0));
+    let next = Frame { seq: Seq(most as u64 + 1), received: Seq(0), payload: 'x' };
+    let packets = [renewed, Packet::Down(number, next)];
+    assert_eq!(rig.effects(), packets.map(|packet| Effect::Packet(site(), packet)));
+}
+
+#[test]
+fn a_session_is_resumed_once_on_a_connection() {
+    let mut rig = Rig::open();
+    for _ in 0..3 {
+        rig.act(10, |end, cx, out| end.send(cx.terms, 'x', out));
+    }
+    rig.effects();
+    rig.hello(20, 5, Opening::Resume(SessionNo(3), Seq(0)));
+    rig.hello(20, 5, Opening::New(SessionNo(3)));
+    assert_eq!(rig.effects(), [], "it goes on as it was");
+    rig.act(30, |end, _, _| end.on_down());
+    rig.hello(40, 5, Opening::Resume(SessionNo(3), Seq(1)));
+    assert_eq!(rig.effects().len(), 1 + 2, "a welcome, and what it lacks");
+    rig.hello(50, 5, Opening::Resume(SessionNo(3), Seq(1)));
+    assert_eq!(rig.effects(), []);
+}
+
+#[test]
 fn a_client_that_lost_what_it_had_acknowledged_is_refused() {
     let mut rig = Rig::open();
-    rig.act(10, |end, _, out| end.send('x', 1, out));
-    rig.act(20, |end, _, out| end.on_ack(SessionNo(3), Seq(1), out));
+    rig.act(10, |end, cx, out| end.send(cx.terms, 'x', out));
+    rig.act(20, |end, cx, out| end.on_ack(cx.terms, SessionNo(3), Seq(1), out));
     rig.act(30, |end, _, _| end.on_down());
     rig.effects();
     rig.hello(40, 5, Opening::Resume(SessionNo(3), Seq(0)));
@@ -218,6 +250,7 @@ fn a_client_that_is_welcomed_learns_that_the_server_is_about_to_stop() {
     let mut rig = Rig::open();
     rig.draining = true;
     let draining = Effect::Packet(site(), Packet::Draining(SessionNo(3)));
+    rig.act(5, |end, _, _| end.on_down());
     rig.hello(10, 5, Opening::Resume(SessionNo(3), Seq(0)));
     assert_eq!(rig.effects(), [welcome(3, 0), draining]);
 }

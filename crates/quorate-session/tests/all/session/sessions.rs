@@ -110,7 +110,7 @@ fn it_asks_to_be_woken_once_for_each_deadline() {
 fn a_site_and_itself_have_no_session() {
     let (mut sessions, _) = start(Durable::default());
     let me = site(ME);
-    let effects = sessions.step(ms(0), Input::Send(me, Half::Arbiter, 'x', 1));
+    let effects = sessions.step(ms(0), Input::Send(me, Half::Arbiter, 'x'));
     assert_eq!(effects, [Effect::Deliver(me, Half::Arbiter, SessionNo(0), 'x')]);
     assert!(sessions.at(me).is_none() && sessions.of(me).is_none());
     assert_eq!(sessions.step(ms(0), Input::Up(me)), []);
@@ -127,12 +127,12 @@ fn a_protocol_sees_both_roles() {
     assert_eq!((there.number, there.silent), (SessionNo(1), false));
     assert_eq!(there.quarantined_until, ms(5 + 1010), "as the server said, and drift");
     assert_eq!(sessions.of(peer).map(|here| here.number), Some(SessionNo(8)));
-    let effects = sessions.step(ms(7), Input::Send(peer, Half::Requester, 'x', 1));
+    let effects = sessions.step(ms(7), Input::Send(peer, Half::Requester, 'x'));
     assert!(
         matches!(effects[..], [Effect::Packet(_, Packet::Down(SessionNo(8), _))]),
         "{effects:?}"
     );
-    let effects = sessions.step(ms(7), Input::Send(peer, Half::Arbiter, 'x', 1));
+    let effects = sessions.step(ms(7), Input::Send(peer, Half::Arbiter, 'x'));
     assert!(matches!(effects[..], [Effect::Packet(_, Packet::Up(SessionNo(1), _))]), "{effects:?}");
 }
 

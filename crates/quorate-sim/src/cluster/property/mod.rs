@@ -6,6 +6,7 @@ mod exclusion;
 mod fences;
 mod progress;
 mod storage;
+mod survival;
 mod views;
 
 use std::fmt::Display;
@@ -23,13 +24,14 @@ use crate::Breach;
 pub(super) use self::progress::Left;
 
 /// The names of all properties, in the order of their files.
-pub const PROPERTIES: [&str; 7] = [
+pub const PROPERTIES: [&str; 8] = [
     contract::NAME,
     deadlines::NAME,
     exclusion::NAME,
     fences::NAME,
     progress::NAME,
     storage::NAME,
+    survival::NAME,
     views::NAME,
 ];
 
@@ -132,6 +134,11 @@ impl Monitor {
     /// A client says something impossible about a call.
     pub(super) fn on_misled(&mut self, client: ClientName, call: CallId, what: &str) {
         self.note(contract::NAME, Err(contract::of_misled(client, call, what)));
+    }
+
+    /// A grant is lost that should have survived the crashes of other sites.
+    pub(super) fn on_lost_to_crashes(&mut self, client: ClientName, call: CallId) {
+        self.note(survival::NAME, Err(survival::of_lost(client, call)));
     }
 
     /// Something is left of claims, this many leases after the faults.

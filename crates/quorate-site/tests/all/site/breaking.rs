@@ -30,7 +30,7 @@ fn a_broken_grant_ends_within_a_lease_and_the_next_comes_after_it() {
     net.pass(Duration::from_nanos(ends.0 - net.now.0 - 1));
     assert_eq!((net.loss(stuck), net.grant(next)), (None, None));
     net.pass(Duration::from_nanos(1));
-    assert_eq!(net.loss(stuck), Some(Loss::Broken("it hangs".into())));
+    assert_eq!(net.loss(stuck), Some(Loss::Broken("it hangs".parse().unwrap())));
     assert!(net.grant(next).is_some_and(|grant| grant.fence > fence));
 }
 

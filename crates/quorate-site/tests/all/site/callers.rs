@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use quorate_protocol::Fence;
 use quorate_quorum::SiteId;
+use quorate_session::client::ClientId;
 use quorate_session::{CallId, ClaimRequest, Claimant, Denial, LockSpec};
 use quorate_site::Effect;
 
@@ -118,7 +119,7 @@ fn a_number_that_is_in_use_is_refused() {
         no_wait: false,
         since: None,
     };
-    let input = |claim| quorate_site::Input::Claim(CallId(7), claim);
+    let input = |claim| quorate_site::Input::Claim(CallId(7), ClientId(1), claim);
     site.step(quorate_protocol::Tick(1), input(claim()));
     let effects = site.step(quorate_protocol::Tick(2), input(claim()));
     assert!(effects.contains(&Effect::Denied(CallId(7), Denial::Reused)), "{effects:?}");

@@ -61,7 +61,7 @@ fn invalid_groups_are_denied() {
     for (groups, why) in [
         (&[][..], "invalid groups: there is none"),
         (&["a", ""], "invalid groups: of one, invalid name: it is empty"),
-        (&many, "invalid groups: there are more than 32"),
+        (&many, "invalid groups: there are 33; at most 32 are allowed"),
     ] {
         let call = net.claim_as(0, "warehouse", any(groups), None);
         assert_eq!(net.denial(call).map(|denial| denial.to_string()).as_deref(), Some(why));

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::{Kind, SiteId, build};
+use quorate_session::client::ClientId;
 use quorate_session::{
     Answer, AskId, BreakRequest, CallId, ClaimRequest, Claimant, Denial, LockSpec, Loss, Name,
     Question,
@@ -129,6 +130,17 @@ impl Net {
         self.settle();
     }
 
+    /// What is on the disk of a site.
+    pub(crate) fn disk(&self, site: usize) -> &Past {
+        &self.disks[site]
+    }
+
+    /// A packet arrives that its sender may not have sent.
+    pub(crate) fn deliver(&mut self, from: usize, to: usize, packet: SitePacket) {
+        self.step(to, Input::Packet(SiteId::new(from), packet));
+        self.settle();
+    }
+
     /// A caller claims a mutex.
     pub(crate) fn claim(&mut self, site: usize, text: &str) -> CallId {
         self.claim_until(site, text, None)
@@ -168,8 +180,25 @@ impl Net {
         let (name, claimant) = (name(text), Claimant::default());
         let since = Some(since);
         let claim = ClaimRequest { name, spec, claimant, timeout: None, no_wait: false, since };
-        self.step(site, Input::Claim(call, claim));
+        self.step(site, Input::Claim(call, ClientId(1), claim));
         self.settle();
+        call
+    }
+
+    /// A caller of a client claims a mutex. Nothing is delivered yet.
+    pub(crate) fn claim_by(
+        &mut self,
+        site: usize,
+        client: ClientId,
+        text: &str,
+        no_wait: bool,
+        timeout: Option<Duration>,
+    ) -> CallId {
+        self.calls += 1;
+        let (call, spec) = (CallId(self.calls), LockSpec::Mutex);
+        let (name, claimant) = (name(text), Claimant::default());
+        let claim = ClaimRequest { name, spec, claimant, timeout, no_wait, since: None };
+        self.step(site, Input::Claim(call, client, claim));
         call
     }
 
@@ -194,23 +223,36 @@ impl Net {
     ) -> CallId {
         self.calls += 1;
         let call = CallId(self.calls);
-        let claimant =
-            Claimant { owner: format!("caller {}", self.calls).into(), ..Claimant::default() };
+        let claimant = Claimant {
+            owner: format!("caller {}", self.calls).parse().unwrap(),
+            ..Claimant::default()
+        };
         let claim =
             ClaimRequest { name: name(text), spec, claimant, timeout, no_wait, since: None };
-        self.step(site, Input::Claim(call, claim));
+        self.step(site, Input::Claim(call, ClientId(1), claim));
         self.settle();
         call
     }
 
     pub(crate) fn leave(&mut self, site: usize, call: CallId) {
-        self.step(site, Input::Leave(call));
+        self.leave_alone(site, call);
         self.settle();
     }
 
+    /// A caller leaves. Nothing is delivered yet.
+    pub(crate) fn leave_alone(&mut self, site: usize, call: CallId) {
+        self.step(site, Input::Leave(call));
+    }
+
+    /// A site handles what is due. Nothing is delivered yet.
+    pub(crate) fn wake(&mut self, site: usize) {
+        self.step(site, Input::Time);
+    }
+
     pub(crate) fn break_it(&mut self, site: usize, text: &str, fence: Fence) {
-        let by = Claimant { owner: "operator".into(), ..Claimant::default() };
-        let order = BreakRequest { name: name(text), fence, by, reason: "it hangs".into() };
+        let by = Claimant { owner: "operator".parse().unwrap(), ..Claimant::default() };
+        let order =
+            BreakRequest { name: name(text), fence, by, reason: "it hangs".parse().unwrap() };
         self.step(site, Input::Break(order));
         self.settle();
     }
@@ -279,7 +321,8 @@ impl Net {
         self.apply(site, effects);
     }
 
-    fn settle(&mut self) {
+    /// Delivers everything, and wakes sites that ask for it at once.
+    pub(crate) fn settle(&mut self) {
         loop {
             if let Some((from, to, packet)) = self.under_way.pop_front() {
                 if self.sites[to].is_some() && !self.cut.contains(&(from, to)) {
@@ -289,10 +332,17 @@ impl Net {
                 if self.sites[site].is_some() {
                     self.step(site, Input::Saved(disk));
                 }
+            } else if let Some(site) = self.due_now() {
+                self.step(site, Input::Time);
             } else {
                 return;
             }
         }
+    }
+
+    fn due_now(&self) -> Option<usize> {
+        let due = |site: &Option<Site>| site.as_ref().and_then(Site::deadline);
+        self.sites.iter().position(|site| due(site).is_some_and(|when| when <= self.now))
     }
 
     fn apply(&mut self, site: usize, effects: Vec<Effect>) {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use quorate_quorum::{Kind, QuorumSystem, SiteId, SiteSet, build};
 use quorate_session::{
-    Access, Answer, Answering, Doubt, Group, GroupSpec, Groups, LockSpec, PoolSpec, Question,
-    ResourceView, Role, RoleSpec, TokenSpec, Units,
+    Access, Answer, Answering, Doubt, Group, GroupSpec, Groups, ListQuestion, LockSpec, PoolSpec,
+    Question, ResourceView, Role, RoleSpec, TokenSpec, Units,
 };
 
 use super::net::{Net, name};
@@ -32,7 +32,7 @@ fn kinds() -> Vec<LockSpec> {
 type Views = BTreeMap<SiteId, (Option<ResourceView>, bool)>;
 
 fn views(net: &mut Net, asked_by: usize, lock: &str) -> Views {
-    let answers = net.ask(asked_by, Question::Show(name(lock))).into_iter();
+    let answers = net.ask(asked_by, Question::Show(name(lock), None)).into_iter();
     let view = |(site, answer, quarantined)| match answer {
         Answer::Shown(view) => (site, (view.map(|view| *view), quarantined)),
         other => panic!("{other:?}"),
@@ -53,7 +53,7 @@ fn told(net: &Net, n: usize, lock: &str, views: &Views, heard: &SiteSet) -> Resu
         sites: n,
         counted: sites(false).collect(),
         quarantined: sites(true).collect(),
-        enough: net.site(by).is_enough(&Question::Show(name(lock)), &counted),
+        enough: net.site(by).is_enough(&Question::Show(name(lock), None), &counted),
     };
     let shown = views().filter_map(|(site, (view, _))| Some((*site, view.clone()?)));
     let shown: BTreeMap<SiteId, ResourceView> = shown.collect();
@@ -180,11 +180,11 @@ fn sites_are_enough_if_they_meet_every_quorum_of_any_kind() {
         let quorums = build(kind, n).unwrap();
         for text in ["a", "deploy", "scheduler"] {
             let turn = usize::try_from(name(text).hash64() % n as u64).unwrap();
-            let question = Question::Show(name(text));
+            let question = Question::Show(name(text), None);
             for heard in subsets(n) {
                 let expected = 2 * heard.len() >= n && meets_all(&*quorums, turn, &heard);
                 assert_eq!(net.site(0).is_enough(&question, &heard), expected, "{kind} {heard}");
-                let any = Question::List(String::new(), 9);
+                let any = Question::List(ListQuestion::default());
                 let all =
                     2 * heard.len() >= n && (0..n).all(|turn| meets_all(&*quorums, turn, &heard));
                 assert_eq!(net.site(0).is_enough(&any, &heard), all, "{kind} {heard}");

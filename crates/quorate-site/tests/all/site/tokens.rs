@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use quorate_quorum::SiteId;
+use quorate_session::session::Packet;
 use quorate_session::{CallId, Denial, Group, LockSpec, TokenSpec};
-use quorate_site::{Effect, Kept, Past};
+use quorate_site::identity::IdentityMessage;
+use quorate_site::{Effect, Kept, Past, SitePacket};
 
 use crate::site::net::{Net, name};
 
@@ -223,4 +225,34 @@ fn a_site_keeps_a_limited_number_of_records() {
     net.pass(LEASE * 2);
     let known = net.claim_as(0, "lock 7", any(&["a"]), None);
     assert!(net.grant(known).is_some(), "it is known");
+}
+
+/// Each effect waits for the write that it depends on, and not for later ones: otherwise a site
+/// that keeps writing would send nothing.
+#[test]
+fn an_effect_waits_for_its_own_write_only() {
+    let mut net = Net::new(3);
+    net.cut(1, 0);
+    net.cut(2, 0);
+    net.record = Some(Vec::new());
+    for lock in ["warehouse", "depot"] {
+        net.claim_as(0, lock, any(&["a"]), None);
+    }
+    let wrote = |packet: &SitePacket| match packet {
+        SitePacket::Identity(IdentityMessage::Wrote(number)) => Some(*number),
+        _ => None,
+    };
+    let frames = |net: &Net| {
+        let packets = net.record.iter().flatten();
+        packets.filter(|packet| matches!(packet, SitePacket::Session(Packet::Up(..)))).count()
+    };
+    let numbers: Vec<u64> = net.record.iter().flatten().filter_map(wrote).collect();
+    let &[first, .., last] = &numbers[..] else { panic!("two writes: {numbers:?}") };
+    assert!(first < last);
+    assert_eq!(frames(&net), 0, "nobody has registered a write");
+    for (number, prepares) in [(first, 2), (last, 4)] {
+        let acknowledged = IdentityMessage::Acknowledged(number);
+        net.deliver(1, 0, SitePacket::Identity(acknowledged));
+        assert_eq!(frames(&net), prepares, "write {number} is registered");
+    }
 }

@@ -63,6 +63,10 @@ pub(crate) struct Random {
     /// all and wiped, older, swapped and copied disks
     #[arg(long, default_value = "none")]
     pub(super) faults: String,
+    /// Give all streams windows of 1 to N frames, with --site, so that they are often full; the
+    /// seed draws them [default: of many sizes]
+    #[arg(long, value_name = "N")]
+    pub(super) window: Option<NonZeroUsize>,
     /// Show all events of one run
     #[arg(long)]
     pub(super) trace: bool,
@@ -114,6 +118,9 @@ impl Random {
             let faults = &self.faults;
             return Err(format!("--faults {faults}: faults need whole sites; add --site").into());
         }
+        if let Some(window) = self.window {
+            return Err(format!("--window {window}: only whole sites have them; add --site").into());
+        }
         let protocol = find(&self.protocol, &self.cluster.options)?;
         let facts = protocol.facts();
         self.budget.refuse(facts)?;
@@ -163,6 +170,7 @@ impl Random {
         words.extend(self.budget.flags());
         if self.cluster.site {
             words.push(format!("--site --faults {}", self.faults));
+            words.extend(self.window.map(|window| format!("--window {window}")));
         }
         words.push(format!("--seed {seed} --runs 1 --trace"));
         words.join(" ")

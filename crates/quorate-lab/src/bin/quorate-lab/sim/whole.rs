@@ -1,5 +1,6 @@
 //! `quorate sim random --site`: clusters of whole sites.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -53,7 +54,8 @@ impl<'a> Whole<'a> {
         let (cluster, setup, _) = args.cluster.resolve(&mutex, 5, 0)?;
         let quorums: Option<&Arc<dyn QuorumSystem>> = setup.quorums().downcast_ref();
         let quorums = quorums.expect("a mutex decides by one system").clone();
-        let plan = Plan { faults, claims, settings, ..Plan::new(quorums) };
+        let window = args.window.map(NonZeroUsize::get);
+        let plan = Plan { faults, claims, settings, window, ..Plan::new(quorums) };
         Ok(Self { args, cluster, plan })
     }
 
