@@ -56,7 +56,7 @@ impl Cluster {
     }
 
     /// Runs a whole cluster in this process, for tests. Its sites are connected in memory and have
-    /// no disk. Returns a handle for each site.
+    /// no disk. Returns a handle for each site, when all have reached each other.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -72,7 +72,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// A cluster cannot have this many sites.
+    /// A cluster cannot have this many sites, or the machine is too busy to start them.
     pub fn in_memory(sites: usize) -> Result<Vec<Self>, Error> {
         let config = SiteConfig::new("memory", 1, &[], std::path::PathBuf::new());
         let servers = Server::start_in_memory(sites, &config);

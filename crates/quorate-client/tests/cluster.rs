@@ -183,6 +183,17 @@ async fn a_cluster_in_memory_behaves_like_any_other() {
 }
 
 #[tokio::test]
+async fn the_sites_of_a_cluster_in_memory_have_reached_each_other_when_it_starts() {
+    for _ in 0..20 {
+        let sites = Cluster::in_memory(5).unwrap();
+        for site in &sites {
+            let responses = site.ask(Question::Sites, Duration::from_secs(3)).await;
+            assert_eq!(responses.answering.counted.len(), 5, "{:?}", responses.answering);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_cluster_in_memory_loses_a_site_and_goes_on() {
     let mut sites = Cluster::in_memory(3).unwrap();
     let held = sites[0].mutex("deploy").unwrap().lock().await.unwrap();

@@ -40,6 +40,8 @@ pub(crate) enum Event {
     ClientPackets(ClientId, u64, Vec<ClientPacket>),
     ClientDown(ClientId, u64),
     Disk(DiskReport),
+    /// Say when the site and all others have sessions with each other.
+    AwaitPeers(std::sync::mpsc::Sender<()>),
     /// Stop within this time, without harm to callers as far as possible.
     Drain(Duration, oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
@@ -79,6 +81,8 @@ pub(crate) struct Core {
     sweep: Tick,
     /// How many protocol messages the site has sent; [`Server`](crate::Server) reads it.
     sent: Arc<AtomicU64>,
+    /// To be told when there are sessions with all other sites.
+    awaits_peers: Option<std::sync::mpsc::Sender<()>>,
     /// To be told when the site has stopped.
     stopped: Vec<oneshot::Sender<()>>,
     /// Whether the site is to stop now.
@@ -121,6 +125,7 @@ impl Core {
             wake: None,
             sweep: clock::now() + silence_timeout,
             sent,
+            awaits_peers: None,
             stopped: Vec::new(),
             stopping: false,
             _transport: transport,
@@ -154,12 +159,21 @@ impl Core {
                 }
             }
             self.sent.store(self.site.site().messages_sent(), Ordering::Relaxed);
+            self.report_peers();
             self.write().await;
         }
         self.stop_local_clients();
         self.connections.finish(CLOSE_TIMEOUT).await;
         for done in self.stopped {
             let _ = done.send(()); // the caller of `stop` may be gone
+        }
+    }
+
+    /// Says that there are sessions with all other sites, if somebody waits for that.
+    fn report_peers(&mut self) {
+        let is_connected = |_: &mut _| self.site.site().is_connected_to_all();
+        if let Some(connected) = self.awaits_peers.take_if(is_connected) {
+            let _ = connected.send(()); // nobody may wait any more
         }
     }
 
@@ -230,6 +244,7 @@ impl Core {
                 tracing::error!(%error, "the disk cannot be written; the site tries again");
             }
             Event::Disk(DiskReport::Recovered) => tracing::info!("the disk can be written again"),
+            Event::AwaitPeers(connected) => self.awaits_peers = Some(connected),
             Event::Drain(time, done) => {
                 self.stopped.push(done);
                 self.step(GatewayInput::Site(Input::Drain(time)));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quorate_net::clock::{self, Alarm};
 use quorate_net::descriptors;
@@ -72,12 +72,13 @@ impl Server {
     }
 
     /// Starts all sites of a cluster in this process, for tests. Each has a thread of its own; they
-    /// are connected in memory and have no disk. Settings of the configuration that concern one
-    /// site are ignored.
+    /// are connected in memory and have no disk. Each has sessions at all others when this returns.
+    /// Settings of the configuration that concern one site are ignored.
     ///
     /// # Errors
     ///
-    /// The configuration cannot be used.
+    /// The configuration cannot be used, or the sites do not reach each other within ten seconds,
+    /// because the machine is too busy.
     pub fn start_in_memory(sites: usize, config: &SiteConfig) -> Result<Vec<Self>, ServerError> {
         let addresses: Vec<String> = (1..=sites).map(|site| format!("127.0.0.1:{site}")).collect();
         let configs: Vec<SiteConfig> = (1..=sites)
@@ -87,7 +88,10 @@ impl Server {
             return Err(ServerError::Config(why));
         }
         let start = |(config, streams)| Self::start_in_thread(config, Sockets::Memory(streams));
-        configs.iter().zip(memory_streams(sites)).map(start).collect()
+        let all = configs.iter().zip(memory_streams(sites)).map(start);
+        let servers = all.collect::<Result<Vec<Self>, ServerError>>()?;
+        await_each_other(&servers)?;
+        Ok(servers)
     }
 
     fn start_in_thread(config: &SiteConfig, sockets: Sockets) -> Result<Self, ServerError> {
@@ -297,6 +301,24 @@ enum Sockets {
     Tcp(std::net::TcpListener),
     /// Connections in memory, and no others.
     Memory(Vec<(SiteId, DuplexStream)>),
+}
+
+/// How long the sites of a cluster in memory have to reach each other.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Waits until each site has sessions with all others.
+fn await_each_other(servers: &[Server]) -> Result<(), ServerError> {
+    let end = Instant::now() + START_TIMEOUT;
+    for server in servers {
+        let (connected, reached) = std::sync::mpsc::channel();
+        let asked = server.events.own.send(Event::AwaitPeers(connected));
+        let left = end.saturating_duration_since(Instant::now());
+        if asked.is_err() || reached.recv_timeout(left).is_err() {
+            let why = "the sites in memory did not reach each other in time";
+            return Err(ServerError::System(io::Error::new(io::ErrorKind::TimedOut, why)));
+        }
+    }
+    Ok(())
 }
 
 /// For each site, its connections in memory to all others.

@@ -4,6 +4,7 @@ use quorate_protocol::Tick;
 use quorate_quorum::SiteId;
 use quorate_session::client::QuorumStatus;
 
+use super::Site;
 use super::site_core::SiteCore;
 use crate::Config;
 use crate::effect::Effect;
@@ -26,6 +27,15 @@ impl QuorumReport {
         let said = QuorumStatus { reached: true, joined: true, answering: sites, sites, needed };
         let starts_until = Some(now + config.terms.lease.length()).filter(|_| sites > 1);
         Self { said, peers_changed: false, starts_until }
+    }
+}
+
+impl Site {
+    /// Whether it has a session at every other site, and every other site has one here.
+    pub fn is_connected_to_all(&self) -> bool {
+        let sessions = self.sessions();
+        let mut peers = SiteId::all(self.core.config.quorums.n()).filter(|&peer| peer != self.me());
+        peers.all(|peer| sessions.at(peer).is_some() && sessions.of(peer).is_some())
     }
 }
 
