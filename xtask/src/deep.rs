@@ -38,7 +38,7 @@ pub(crate) fn run(workspace: &Workspace) -> bool {
 fn torture(workspace: &Workspace, report: &mut Report) {
     let mut built = None;
     report.part("torture build", Work::Compile, || {
-        built = Some(Torture::build(workspace, Workspace::cargo)?);
+        built = Some(Torture::build(workspace)?);
         Ok(Outcome::Passed)
     });
     let Some(torture) = built else { return };

@@ -24,9 +24,9 @@ shows everything:
   tidy            cargo xtask tidy
   clippy service  cargo clippy --all-targets -- -D warnings, for the packages of the service
   clippy core     the same for the core
-  service build   the service and its tests in the profile `release`, compiled but not run
+  service build   the service, `quorate-torture` and their tests in the profile `release`, compiled
+                  but not run
   service tests   its unit and integration tests; benchmarks are left out
-  torture build   the program `quorate-torture`
   torture         real sites under faults for less than a minute; docs/torture.md
   core build      the core and its tests in the profile `test`, compiled but not run
   core tests      its unit and integration tests; benchmarks are left out
@@ -82,20 +82,16 @@ fn read_the_code(workspace: &Workspace, report: &mut Report) {
 }
 
 fn test_the_service(workspace: &Workspace, report: &mut Report) {
-    let built = report.part("service build", Work::Compile, || {
+    let mut built = None;
+    report.part("service build", Work::Compile, || {
         let line = SERVICE.test(&format!("{TARGETS} --no-run"));
-        workspace::streamed(cargo(workspace, &line))
-    });
-    report
-        .part("service tests", Work::Run, || tests(workspace, &SERVICE, built == Outcome::Passed));
-    let mut torture = None;
-    report.part("torture build", Work::Compile, || {
-        torture = Some(Torture::build(workspace, cargo)?);
+        built = Some(Torture::built_by(workspace, cargo, &line)?);
         Ok(Outcome::Passed)
     });
+    report.part("service tests", Work::Run, || tests(workspace, &SERVICE, built.is_some()));
     report.part("torture", Work::Run, || {
         let arguments = runs::arguments(runs::TORTURE);
-        torture.as_ref().map_or_else(|| Ok(unbuilt()), |torture| torture.run(&arguments))
+        built.as_ref().map_or_else(|| Ok(unbuilt()), |torture| torture.run(&arguments))
     });
 }
 

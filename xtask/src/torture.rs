@@ -32,15 +32,19 @@ pub(crate) struct Torture {
 }
 
 impl Torture {
-    /// Builds it together with the program that it tortures. `cargo` runs cargo with the arguments
-    /// in a line.
-    pub(crate) fn build(
+    /// Builds it together with the program that it tortures.
+    pub(crate) fn build(workspace: &Workspace) -> io::Result<Self> {
+        let line = format!("build --release {} --bins", SERVICE.packages());
+        Self::built_by(workspace, Workspace::cargo, &line)
+    }
+
+    /// Takes it from what cargo builds with the arguments in `line`, with `quorate` beside it.
+    pub(crate) fn built_by(
         workspace: &Workspace,
         cargo: impl Fn(&Workspace, &str) -> Command,
+        line: &str,
     ) -> io::Result<Self> {
-        // All packages of the service, so that their features are those of its tests.
-        let line = format!("build --release {} --bins", SERVICE.packages());
-        let path = program_built_by(workspace, cargo, &line, "quorate-torture")?;
+        let path = program_built_by(workspace, cargo, line, "quorate-torture")?;
         Ok(Self { root: workspace.root.clone(), path })
     }
 
@@ -69,7 +73,7 @@ impl Torture {
 
 /// Runs it with these arguments; false if something was violated.
 pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> io::Result<bool> {
-    let torture = Torture::build(workspace, Workspace::cargo)?;
+    let torture = Torture::build(workspace)?;
     let arguments = if arguments == ["--options"] { &["--help"] } else { arguments };
     Ok(torture.run(arguments)? == Outcome::Passed)
 }
