@@ -36,6 +36,8 @@ pub(crate) const QUICK: &[&str] = &[
     "check pool --sites 3 --claims '1 of 2 numbered'",
     "check pool --site --claims '2 of 2; 1 of 2' --budget lose=1",
     "check pool --site --requests 1,1,0 --claims '2 of 2; 1 of 2' --budget crash=1",
+    "check pool --site --requests 1,1,0 --claims '2 of 2; 1 of 2' --budget lose=1,early=1 \
+     --option spares=0s",
     "sim random --protocol pool --sites 5 --claims '1 of 3; 2 of 3; 3 of 3' --at-once 2 \
      --requests 4 --gives-up 3 --budget lose=6,silent=4,crash=2 --runs 5000",
     "sim random --protocol pool --sites 5 --claims '1 of 3 numbered; 2 of 3 numbered' \
@@ -48,6 +50,8 @@ pub(crate) const QUICK: &[&str] = &[
     "check group --claims 'a; a b; b' --gives-up 1",
     "check group --site --requests 1,1,0 --claims 'a; a b' --budget lose=1,silent=1",
     "check group --site --requests 1,1,0 --claims 'a; b' --budget crash=1 --no-restart",
+    "check group --site --requests 1,1,0 --claims 'a; b' --budget lose=1,early=1 \
+     --option spares=0s",
     "check group --site --quorum quorums/two-of-three-6.txt --mortal 4,5 --requests 0,0,0,1,1,0 \
      --claims 'a; a; a; a; b; a' --budget crash=1 --no-restart",
     "sim random --protocol group --sites 5 --requests 3 --gives-up 3 --claims 'a; a b; b' \
@@ -63,6 +67,8 @@ pub(crate) const QUICK: &[&str] = &[
      --claims 'exclusive f for 4ms; shared b for 4ms; exclusive b for 2ms'",
     "check role --site --requests 1,1,0 --claims 'exclusive f for 4ms; shared b for 4ms' \
      --budget lose=1",
+    "check role --site --requests 1,1,0 --claims 'exclusive f for 4ms; shared b for 4ms' \
+     --budget lose=1,early=1 --option spares=0s",
     "sim random --protocol role --sites 5 --at-once 2 --requests 4 --gives-up 3 \
      --claims 'exclusive b shared f for 3ms; shared f for 2ms; exclusive a for 5ms' \
      --budget lose=6,silent=4,crash=2 --runs 3000",
@@ -98,6 +104,9 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --site --faults all --sites 5 --runs 200",
     "sim random --site --faults all --sites 7 --quorum plane --runs 100",
     "sim random --site --faults minority --sites 5 --runs 200",
+    "sim random --site --faults minority --protocol group --sites 5 --runs 100",
+    "sim random --site --faults minority --protocol pool --sites 5 --runs 100",
+    "sim random --site --faults minority --protocol role --sites 5 --runs 100",
     "sim random --site --faults all --protocol pool --sites 3 --runs 100",
     "sim random --site --faults all --protocol pool --sites 5 --runs 100",
     "sim random --site --faults all --protocol group --sites 3 --runs 100",

@@ -42,6 +42,8 @@ pub struct Shared {
     last_ticket: u64,
     floor: Fence,
     ceil: Fence,
+    /// The ceiling when a session of another site here was closed last.
+    ended_ceil: Fence,
     fence_block: u64,
     /// The highest loan of all forgotten resources.
     loans: u64,
@@ -72,6 +74,7 @@ impl Shared {
             last_ticket: 0,
             floor: Fence(1),
             ceil: Fence(1 + FENCE_BLOCK),
+            ended_ceil: Fence::default(),
             fence_block: FENCE_BLOCK,
             loans: 0,
             rotation: 0,
@@ -307,10 +310,20 @@ impl Shared {
         }
     }
 
-    /// Raises the floor above every fence that may have been used with this site's permission,
-    /// because a holder was given up and its fence is unknown.
+    /// Raises the floor above every fence that may have been used with this site's permission in a
+    /// session that has ended, because a holder was given up and its fence is unknown.
+    ///
+    /// What was lent in ended sessions can only have used fences below the ceiling at the end of
+    /// the last of them. So all resources that a lost site held take one block of fences together:
+    /// the first raises the ceiling, and the others find the floor where they need it.
     pub fn skip_fences<P: Protocol>(&mut self, out: &mut Out<P>) {
-        self.raise_floor(self.ceil, out);
+        self.raise_floor(self.ended_ceil, out);
+    }
+
+    /// The session of `client` here is closed: nothing that is announced from now on counts in it.
+    pub fn close_session_of(&mut self, client: SiteId) {
+        self.sessions.set_inbound(client, None);
+        self.ended_ceil = self.ceil;
     }
 
     /// Raises the ceiling, so that fences below it may be used with this site's permission.
@@ -351,11 +364,14 @@ impl Shared {
         sites
     }
 
-    fn state(&self) -> (SiteId, u32, Clock, &Sessions, &ValidDelegations, bool, Fence, Fence) {
+    fn state(&self) -> (SiteId, u32, Clock, &Sessions, &ValidDelegations, bool, [Fence; 3]) {
         let Self {
             site, incarnation, clock, sessions, delegated, quarantined, floor, ceil, ..
         } = self;
-        (*site, *incarnation, *clock, sessions, delegated, *quarantined, *floor, *ceil)
+        // Below the floor it changes nothing.
+        let ended_ceil = self.ended_ceil.max(*floor);
+        let fences = [*floor, *ceil, ended_ceil];
+        (*site, *incarnation, *clock, sessions, delegated, *quarantined, fences)
     }
 }
 

@@ -23,8 +23,7 @@ mod read_write;
 mod repair;
 mod request;
 mod requester;
-
-use std::convert::Infallible;
+mod spares;
 
 use quorate_quorum::{SiteId, SiteSet};
 
@@ -32,8 +31,8 @@ use self::manager::{Lock, Manager};
 use self::queue::Entry;
 use self::requester::{Enter, OkVote, Requester};
 use crate::{
-    ClaimId, ClaimView, Input, Out, Protocol, SessionNo, Shared, Tick, Ticket, ValidityBasis, View,
-    Violation,
+    ClaimId, ClaimView, Input, Out, Protocol, SessionNo, Shared, StayTimer, Tick, Ticket,
+    ValidityBasis, View, Violation,
 };
 
 pub use self::claim::{Claim, Grant, Via};
@@ -157,7 +156,7 @@ impl Protocol for GroupLock {
     type Message = Message;
     type Claim = Claim;
     type Grant = Grant;
-    type Timer = Infallible;
+    type Timer = StayTimer;
 
     const CONCURRENT_CLAIMS: bool = true;
 
@@ -174,7 +173,7 @@ impl Protocol for GroupLock {
             Input::Abandon(id) => return self.requester.abandon(id, out),
             Input::Turn(_) => return Err(Violation::NoTurns),
             Input::Deliver(from, message) => return self.deliver(site, now, from, message, out),
-            Input::Expire(never) => match never {},
+            Input::Expire(StayTimer(id)) => self.requester.on_stay(site, id, out),
             Input::Silent(_) => self.requester.on_silent(site, out),
             Input::Lost(peer) => self.requester.on_lost(site, peer, out),
             Input::Open(peer, _) => {

@@ -47,6 +47,8 @@ pub enum Mutation {
     NoRecheck,
     /// A request from inside queues like any other. Breaks nothing, but more grants are lost.
     HeldInOrder,
+    /// A pivot that stays inside asks for no spare votes. Only whole sites show it.
+    NoSpares,
 }
 
 impl Mutation {
@@ -119,7 +121,9 @@ impl Mutant {
                 }
                 return None;
             }
-            (Mutation::NoQuarantine, Input::Cleared) => return None,
+            (Mutation::NoQuarantine, Input::Cleared) | (Mutation::NoSpares, Input::Expire(_)) => {
+                return None;
+            }
             (_, Input::Deliver(..)) => {
                 let Input::Deliver(from, message) = input else { unreachable!("matched above") };
                 let message = self.mutate_message(site, from, message, out)?;

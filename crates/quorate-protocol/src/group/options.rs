@@ -11,6 +11,9 @@ pub struct Options {
     /// manager, weaker requests do not join an occupancy there that it could not join. Without a
     /// limit, compatible requests join until the pivot leaves.
     pub limit: Option<Duration>,
+    /// A pivot that has been inside for so long asks every site it reaches for a spare vote;
+    /// `None`: never. Not in the paper; a site derives it from the lease.
+    pub spares: Option<Duration>,
 }
 
 /// Which of its groups a pivot takes.
@@ -25,7 +28,7 @@ pub enum Choice {
 
 impl Options {
     /// The names of the options as users write them.
-    pub const NAMES: [&'static str; 2] = ["choice", "limit"];
+    pub const NAMES: [&'static str; 3] = ["choice", "limit", "spares"];
 }
 
 impl Choice {

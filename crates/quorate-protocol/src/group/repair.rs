@@ -63,6 +63,9 @@ impl Requester {
         };
         out.lose(id, why);
         let request = self.requests.remove(&id).expect("the claim has a request");
+        if why == Why::NoQuorum {
+            self.disarm_stay(&request, out);
+        }
         for (&manager, vote) in request.votes.iter() {
             let ticket = request.ticket;
             let end = if vote.held { Message::Over { ticket } } else { Message::NoNeed { ticket } };
@@ -71,14 +74,14 @@ impl Requester {
     }
 
     /// We have a session at `peer` again: sends it the requests that lack a quorum of asked
-    /// managers, and repeats Release where its Finished is missing. Others are asked too, if that
-    /// is not enough: a site that was silent answers again by now.
+    /// managers or collect spare votes, and repeats Release where its Finished is missing. Others
+    /// are asked too, if that is not enough: a site that was silent answers again by now.
     pub(super) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<GroupLock>) {
         if self.is_idle() {
             return out.ignore("there is no request");
         }
         for (_, request) in self.requests.iter_mut() {
-            if !request.has_asked_quorum(site) {
+            if request.stays || !request.has_asked_quorum(site) {
                 request.ask_replacement(peer, out);
             }
             request.ask_quorum(site, out);
@@ -125,7 +128,7 @@ impl Request {
         }
     }
 
-    fn ask_replacement(&mut self, manager: SiteId, out: &mut Out<GroupLock>) {
+    pub(super) fn ask_replacement(&mut self, manager: SiteId, out: &mut Out<GroupLock>) {
         if !self.votes.contains_key(&manager) {
             self.send_request(manager, out);
             self.repaired = true;

@@ -20,6 +20,9 @@ pub(super) struct Request {
     pub(super) votes: LiteMap<SiteId, Vote>,
     /// Whether the managers asked differ from one quorum.
     pub(super) repaired: bool,
+    /// Whether it is a pivot that has been inside for long, and asks every site it reaches for a
+    /// spare vote.
+    pub(super) stays: bool,
     pub(super) phase: Phase,
     pub(super) no_wait: NoWait,
 }

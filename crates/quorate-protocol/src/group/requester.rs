@@ -21,7 +21,7 @@ use crate::{
 /// occupancies whose pivots have left.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Requester {
-    options: Options,
+    pub(super) options: Options,
     pub(super) requests: LiteMap<ClaimId, Request>,
     pub(super) closings: BTreeMap<Ticket, Closing>,
 }
@@ -69,8 +69,8 @@ impl Requester {
         };
         let ticket = Ticket { time: site.ticket_time(), site: site.site(), claim: id };
         let votes = LiteMap::with_capacity(quorum.len());
-        let (phase, no_wait) = (Phase::Waiting, NoWait::new(no_wait));
-        let mut request = Request { ticket, groups, votes, repaired, phase, no_wait };
+        let (stays, phase, no_wait) = (false, Phase::Waiting, NoWait::new(no_wait));
+        let mut request = Request { ticket, groups, votes, repaired, stays, phase, no_wait };
         for manager in quorum.iter() {
             request.send_request(manager, out);
         }
@@ -214,6 +214,7 @@ impl Requester {
                 out.send(manager, Message::NoNeed { ticket: request.ticket });
             }
             Phase::Pivot(lead) => {
+                self.disarm_stay(&request, out);
                 let closing = Closing::start(&request, lead, site, out);
                 if !closing.end_if_finished(out) {
                     self.closings.insert(request.ticket, closing);
@@ -253,6 +254,7 @@ impl Requester {
             request.send_lock_if_pivot(site, manager, out);
         }
         out.grant(id, Grant { ticket: request.ticket, group, fence, via: Via::Pivot });
+        self.arm_stay(id, out);
     }
 
     /// What the validity of a claim inside depends on.

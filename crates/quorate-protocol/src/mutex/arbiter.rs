@@ -122,13 +122,14 @@ impl Arbiter {
     /// Replaces the entry of a request that is known already, and repeats the answer.
     fn on_repeated_request(&mut self, site: &Shared, entry: Entry, out: &mut Out<Mutex>) {
         if let Some(holder) = self.lock.as_mut().filter(|holder| holder.ticket == entry.ticket) {
-            let refuses = holder.refuses;
-            *holder = Entry { refuses, ..entry };
+            let Entry { asked, refuses, .. } = *holder;
+            *holder = Entry { asked, refuses, ..entry };
             return self.send_reply(site, out);
         }
         let before = self.waiting.remove(entry.ticket).expect("it waits here");
         fail(entry.ticket, out);
-        self.waiting.insert(Entry { refuses: before.refuses, ..entry });
+        let Entry { asked, refuses, .. } = before;
+        self.waiting.insert(Entry { asked, refuses, ..entry });
         self.inquire_or_announce(out);
         self.announce_ahead(out);
     }
@@ -237,6 +238,9 @@ impl Arbiter {
                 }
                 return self.update_new_holder(&pass, out);
             }
+            if self.has_refused(pass.next) {
+                break;
+            }
             let Some(release) = self.early.remove(&self.number) else {
                 return self.on_missing_receiver(site, out);
             };
@@ -254,8 +258,15 @@ impl Arbiter {
     /// Takes the receiver of a pass out of the queue, unless the permission does not count for it.
     fn receiver(&mut self, next: Target) -> Option<Entry> {
         let entry = self.waiting.get(next.ticket)?;
-        let counts = entry.session == next.session && entry.refuses < self.number;
+        let counts = entry.session == next.session && entry.accepts(self.number);
         if counts { self.waiting.remove(next.ticket) } else { None }
+    }
+
+    /// Whether the receiver of a pass still waits here and has refused this loan: so it never had
+    /// it, and nobody has it after it. Scenario: `mutex/session_refused_pass`.
+    fn has_refused(&self, next: Target) -> bool {
+        let entry = self.waiting.get(next.ticket);
+        entry.is_some_and(|entry| entry.session == next.session && !entry.accepts(self.number))
     }
 
     /// Sends the receiver of a pass what it cannot know yet.
@@ -305,11 +316,10 @@ impl Arbiter {
         self.number = self.number.max(entry.refuses).next();
         assert!(self.number > before, "I3: numbers only grow");
         self.announced.clear();
-        let next = self.waiting.head().filter(|head| head.is_reachable_from(entry.ticket.site));
-        if let Some(next) = next.filter(|_| self.options.passing) {
+        self.lock = Some(entry);
+        if let Some(next) = self.waiting.head().filter(|next| self.may_announce(next)) {
             self.announced.push(next.ticket);
         }
-        self.lock = Some(entry);
         self.send_reply(site, out);
     }
 
@@ -339,7 +349,7 @@ impl Arbiter {
         }
     }
 
-    fn transfer(&mut self, next: &Entry, out: &mut Out<Mutex>) {
+    pub(super) fn transfer(&mut self, next: &Entry, out: &mut Out<Mutex>) {
         let (ticket, number) = (self.holder(), self.number);
         if self.permission_has_left() || !self.may_announce(next) {
             return;
@@ -362,9 +372,10 @@ impl Arbiter {
         out.send(ticket.site, Message::Inquire { ticket, number, then, demand });
     }
 
-    /// Whether the holder can pass the permission to `next`.
+    /// Whether the holder can pass the permission to `next`, which has not refused that loan.
     fn may_announce(&self, next: &Entry) -> bool {
-        self.options.passing && next.is_reachable_from(self.holder().site)
+        let reachable = next.is_reachable_from(self.holder().site);
+        self.options.passing && reachable && next.will_accept(self.number.next())
     }
 
     /// Whether the holder will pass to this request, once all announcements have reached it.
@@ -385,10 +396,12 @@ impl Arbiter {
         let (Some(head), Some(second)) = (self.waiting.head(), self.waiting.second()) else {
             return;
         };
-        if !second.is_reachable_from(head.ticket.site) {
+        let number = self.number.next();
+        let accepted = head.will_accept(number) && second.will_accept(number.next());
+        if !accepted || !second.is_reachable_from(head.ticket.site) {
             return;
         }
-        let (head, number) = (head.ticket, self.number.next());
+        let head = head.ticket;
         let announcement = Announcement { head, second: second.target(), number };
         if self.announced_ahead.as_deref() != Some(&announcement) {
             self.announced_ahead = Some(Box::new(announcement));

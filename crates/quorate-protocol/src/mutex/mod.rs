@@ -118,7 +118,8 @@ impl Mutex {
         match message {
             Message::Request { ticket, held, cut } => {
                 let refuses = GrantNo::default();
-                arbiter.on_request(site, Entry { ticket, held, session, cut, refuses }, out);
+                let entry = Entry { ticket, held, session, cut, asked: false, refuses };
+                arbiter.on_request(site, entry, out);
             }
             Message::Yield { ticket, number, passed } => {
                 arbiter.on_yield(site, ticket, number, passed, out);

@@ -20,6 +20,8 @@ pub(super) struct Entry {
     /// The sites that cannot pass it a permission. It only grows (I6), and is empty in the paper's
     /// model.
     pub(super) cut: BTreeSet<SiteId>,
+    /// Whether it was asked to refuse loans, and has not answered. It may still get one of them.
+    pub(super) asked: bool,
     /// It refuses loans up to this one.
     pub(super) refuses: GrantNo,
 }
@@ -32,6 +34,16 @@ impl Entry {
 
     pub(super) fn target(&self) -> Target {
         Target { ticket: self.ticket, session: self.session }
+    }
+
+    /// Whether it takes loan `number`, if that is passed to it.
+    pub(super) fn accepts(&self, number: GrantNo) -> bool {
+        self.refuses < number
+    }
+
+    /// Whether it takes loan `number`, however late that arrives.
+    pub(super) fn will_accept(&self, number: GrantNo) -> bool {
+        self.accepts(number) && !self.asked
     }
 
     /// Whether a pass from `site` can reach it.

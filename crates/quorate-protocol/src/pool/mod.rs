@@ -23,9 +23,9 @@ mod queue;
 mod repair;
 mod request;
 mod requester;
+mod spares;
 mod unit_quorums;
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use quorate_quorum::{Arbiters, QuorumSystem, SiteId};
@@ -35,7 +35,8 @@ use self::queue::Entry;
 use self::requester::Requester;
 use self::unit_quorums::UnitQuorums;
 use crate::{
-    ClaimId, ClaimView, Input, Out, Protocol, Shared, Tick, ValidityBasis, View, Violation,
+    ClaimId, ClaimView, Input, Out, Protocol, Shared, StayTimer, Tick, ValidityBasis, View,
+    Violation,
 };
 
 pub use self::claim::{Claim, Grant};
@@ -56,7 +57,7 @@ impl Pool {
     pub fn new(arbiters: &Arc<Arbiters>, options: Options) -> Self {
         let quorums = UnitQuorums::new(arbiters);
         let arbiter = Arbiter::new(quorums.units(), options);
-        Self { requester: Requester::new(quorums), arbiter }
+        Self { requester: Requester::new(quorums, options.spares), arbiter }
     }
 
     /// How many units this site's arbiter has not lent.
@@ -151,7 +152,7 @@ impl Protocol for Pool {
     type Message = Message;
     type Claim = Claim;
     type Grant = Grant;
-    type Timer = Infallible;
+    type Timer = StayTimer;
 
     const CONCURRENT_CLAIMS: bool = true;
 
@@ -168,7 +169,7 @@ impl Protocol for Pool {
             Input::Abandon(id) => return self.requester.abandon(id, out),
             Input::Turn(_) => return Err(Violation::NoTurns),
             Input::Deliver(from, message) => return self.deliver(site, from, message, out),
-            Input::Expire(never) => match never {},
+            Input::Expire(StayTimer(id)) => self.requester.on_stay(site, id, out),
             Input::Silent(_) => self.requester.on_silent(site, out),
             Input::Lost(peer) => {
                 self.requester.on_lost(site, peer, out);

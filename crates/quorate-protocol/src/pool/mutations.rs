@@ -62,6 +62,8 @@ pub enum Mutation {
     NoRecall,
     /// A permission that arrives while a request is inside does not count.
     DropInside,
+    /// A request that stays inside asks for no spare permissions. Only whole sites show it.
+    NoSpares,
 }
 
 impl Mutation {
@@ -109,7 +111,7 @@ impl Mutant {
                 self.kept = held.or(self.kept.take());
             }
             (Mutation::E2, Input::Acquire(..)) => site.clock = Clock::default(),
-            (Mutation::N2, Input::Cleared) => return None,
+            (Mutation::N2, Input::Cleared) | (Mutation::NoSpares, Input::Expire(_)) => return None,
             (Mutation::BothHalves, &Input::Lost(peer)) => {
                 self.pool.arbiter.on_closed(site, peer, out);
             }

@@ -42,14 +42,15 @@ impl Requester {
         }
     }
 
-    /// We have a session at `peer`: asks it for every request that has not asked a quorum. Others
-    /// are asked too, if that is not enough: a site that was silent answers again by now.
+    /// We have a session at `peer`: asks it for every request that has not asked a quorum, or
+    /// collects spare permissions. Others are asked too, if that is not enough: a site that was
+    /// silent answers again by now.
     pub(super) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<Pool>) {
         if self.is_idle() {
             return out.ignore("there is no request");
         }
         for (_, request) in self.requests.iter_mut() {
-            if !request.has_asked_quorum(site, &self.quorums) {
+            if request.stays || !request.has_asked_quorum(site, &self.quorums) {
                 request.ask_another(peer, out);
             }
             request.ask_quorum(site, &self.quorums, out);
@@ -71,7 +72,7 @@ impl Request {
         }
     }
 
-    fn ask_another(&mut self, arbiter: SiteId, out: &mut Out<Pool>) {
+    pub(super) fn ask_another(&mut self, arbiter: SiteId, out: &mut Out<Pool>) {
         if !self.permissions.contains_key(&arbiter) {
             self.ask(arbiter, out);
             self.repaired = true;

@@ -23,6 +23,8 @@ pub(super) struct Request {
     pub(super) repaired: bool,
     /// The fence it uses, once it is inside.
     pub(super) inside: Option<Fence>,
+    /// Whether it has been inside for long and asks every site it reaches for a spare permission.
+    pub(super) stays: bool,
     /// Whether it must know which units it has.
     pub(super) numbered: bool,
     /// The units it has chosen, once it has a quorum of permissions.

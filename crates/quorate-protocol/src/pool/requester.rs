@@ -1,5 +1,7 @@
 //! The requester half: collects the permissions of a quorum for each claim of the site.
 
+use std::time::Duration;
+
 use litemap::LiteMap;
 use quorate_quorum::{SiteId, SiteSet};
 
@@ -13,12 +15,14 @@ use crate::{ClaimId, ClaimView, Fence, Fences, GrantNo, Out, Shared, Ticket, Vio
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Requester {
     pub(super) quorums: UnitQuorums,
+    /// When a request inside asks for spare permissions.
+    pub(super) spares: Option<Duration>,
     pub(super) requests: LiteMap<ClaimId, Request>,
 }
 
 impl Requester {
-    pub(super) fn new(quorums: UnitQuorums) -> Self {
-        Self { quorums, requests: LiteMap::new() }
+    pub(super) fn new(quorums: UnitQuorums, spares: Option<Duration>) -> Self {
+        Self { quorums, spares, requests: LiteMap::new() }
     }
 
     /// Figure 1, *request*: asks every arbiter of a quorum for so many units.
@@ -46,9 +50,18 @@ impl Requester {
         let ticket = Ticket { time: site.ticket_time(), site: site.site(), claim: id };
         let permissions = LiteMap::with_capacity(quorum.len());
         let (inside, choice) = (None, None);
-        let no_wait = NoWait::new(no_wait);
-        let mut request =
-            Request { ticket, units, permissions, repaired, inside, numbered, choice, no_wait };
+        let (stays, no_wait) = (false, NoWait::new(no_wait));
+        let mut request = Request {
+            ticket,
+            units,
+            permissions,
+            repaired,
+            inside,
+            stays,
+            numbered,
+            choice,
+            no_wait,
+        };
         for arbiter in quorum.iter() {
             request.ask(arbiter, out);
         }
@@ -161,7 +174,9 @@ impl Requester {
     }
 
     pub(super) fn leave(&mut self, id: ClaimId, out: &mut Out<Pool>) {
-        self.requests.remove(&id).expect("a request that leaves is here").leave(out);
+        let request = self.requests.remove(&id).expect("a request that leaves is here");
+        self.disarm_stay(&request, out);
+        request.leave(out);
     }
 
     /// Enters if the permissions in hand contain a quorum, the units are named, and the ceilings
@@ -184,6 +199,7 @@ impl Requester {
                 request.inside = Some(fence);
                 let (ticket, units, numbers) = (request.ticket, request.units, request.numbers());
                 out.grant(id, Grant { ticket, units, numbers, fence });
+                self.arm_stay(id, out);
             }
             Err(fence) => request.raise(fence.plus(site.fence_block()), out),
         }

@@ -11,7 +11,7 @@ use quorate_quorum::{SiteId, SiteSet};
 use super::loans::RecGroup;
 use super::requests::Request;
 use super::stage::{Stage, StageState};
-use super::{Options, Role, RoleLock, Timer};
+use super::{Options, Role, RoleLock};
 use crate::group::Group;
 use crate::{Eta, Fence, GrantNo, Out, Shared, Tick, Ticket, Violation};
 
@@ -140,7 +140,7 @@ impl Host {
     }
 
     /// The timer of a member: it has exceeded its declared time.
-    pub(super) fn on_overdue(&mut self, Timer { pr, ticket }: Timer, out: &mut Out<RoleLock>) {
+    pub(super) fn on_overdue(&mut self, pr: Ticket, ticket: Ticket, out: &mut Out<RoleLock>) {
         if let Some(stage) = self.stage(pr) {
             stage.on_overdue(ticket, out);
         }
@@ -153,6 +153,7 @@ impl Host {
             if !stage.lp.is_empty() {
                 return true;
             }
+            stage.disarm_stay(out);
             stage.send_lib_group(out);
             let has_next = !stage.lw.is_empty();
             if has_next {
@@ -178,7 +179,7 @@ impl Host {
         leads.map(|stage| (stage.pr, stage.held()))
     }
 
-    fn stage(&mut self, pr: Ticket) -> Option<&mut Stage> {
+    pub(super) fn stage(&mut self, pr: Ticket) -> Option<&mut Stage> {
         self.stages.values_mut().find(|stage| stage.pr == pr)
     }
 }

@@ -24,6 +24,7 @@ mod placement;
 mod process;
 mod repair;
 mod requests;
+mod spares;
 mod stage;
 
 use std::fmt;
@@ -45,18 +46,26 @@ pub use self::message::Message;
 pub use self::options::{Options, Overrun};
 pub use quorate_session::Role;
 
-/// Runs out when a member has exceeded its declared time.
+/// The timers of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timer {
-    /// The stage.
-    pub pr: Ticket,
-    /// The member's request.
-    pub ticket: Ticket,
+pub enum Timer {
+    /// A member has exceeded its declared time.
+    Overdue {
+        /// The stage.
+        pr: Ticket,
+        /// The member's request.
+        ticket: Ticket,
+    },
+    /// This stage has been in the critical section for some time: it collects spare locks.
+    Stay(Ticket),
 }
 
 impl fmt::Display for Timer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "overdue-{}", self.ticket)
+        match self {
+            Timer::Overdue { ticket, .. } => write!(f, "overdue-{ticket}"),
+            Timer::Stay(pr) => write!(f, "stay-{pr}"),
+        }
     }
 }
 
@@ -209,7 +218,8 @@ impl Protocol for RoleLock {
             Input::Abandon(id) => return self.processes.abandon(id, out),
             Input::Turn(_) => return Err(Violation::NoTurns),
             Input::Deliver(from, message) => return self.deliver(site, now, from, message, out),
-            Input::Expire(timer) => self.host.on_overdue(timer, out),
+            Input::Expire(Timer::Overdue { pr, ticket }) => self.host.on_overdue(pr, ticket, out),
+            Input::Expire(Timer::Stay(pr)) => self.host.on_stay(site, pr, out),
             Input::Silent(_) => self.host.on_silent(site, out),
             Input::Lost(peer) => {
                 self.host.on_lost(site, now, peer, out);

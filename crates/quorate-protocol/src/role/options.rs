@@ -19,6 +19,9 @@ pub struct Options {
     pub overrun: Overrun,
     /// By how much a member may exceed its declared time.
     pub grace: Duration,
+    /// A stage that has been in the critical section for so long asks every site it reaches for a
+    /// spare lock; `None`: never. Not in the paper; a site derives it from the lease.
+    pub spares: Option<Duration>,
 }
 
 /// What happens to a member that exceeds its declared time. Safety does not depend on it.
@@ -39,5 +42,6 @@ impl Overrun {
 
 impl Options {
     /// The names of the options as users write them.
-    pub const NAMES: [&'static str; 6] = ["unordered", "extend", "cap", "tc", "overrun", "grace"];
+    pub const NAMES: [&'static str; 7] =
+        ["unordered", "extend", "cap", "tc", "overrun", "grace", "spares"];
 }

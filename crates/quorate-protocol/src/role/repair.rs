@@ -72,11 +72,11 @@ impl Host {
     }
 
     /// We have a session at `peer` again: asks it for every stage that lacks a quorum of asked
-    /// arbiters. Others are asked too, if that is not enough: a site that was silent answers again
-    /// by now.
+    /// arbiters, or collects spare locks. Others are asked too, if that is not enough: a site that
+    /// was silent answers again by now.
     pub(super) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<RoleLock>) {
         for stage in self.stages.values_mut() {
-            if !stage.has_asked_quorum(site) {
+            if stage.stays || !stage.has_asked_quorum(site) {
                 stage.ask_replacement(peer, out);
             }
             stage.ask_quorum(site, out);
@@ -132,7 +132,7 @@ impl Stage {
         }
     }
 
-    fn ask_replacement(&mut self, arbiter: SiteId, out: &mut Out<RoleLock>) {
+    pub(super) fn ask_replacement(&mut self, arbiter: SiteId, out: &mut Out<RoleLock>) {
         if !self.loans.contains_key(&arbiter) {
             self.send_req_group(arbiter, out);
             self.repaired = true;

@@ -18,7 +18,7 @@ use crate::{ClaimId, Effect, Fence, Out, Shared, Tick, Ticket};
 /// A stage of a group, at the site that hosts it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Stage {
-    options: Options,
+    pub(super) options: Options,
     pub(super) group: Group,
     /// Identity and priority of the stage, new for every stage; the paper's *priori*.
     pub(super) pr: Ticket,
@@ -30,6 +30,8 @@ pub(super) struct Stage {
     pub(super) loans: LiteMap<SiteId, Loan>,
     /// Whether the arbiters asked differ from one quorum.
     pub(super) repaired: bool,
+    /// Whether it has been in the critical section for long, and asks every site it reaches.
+    pub(super) stays: bool,
     pub(super) state: StageState,
 }
 
@@ -60,7 +62,8 @@ impl Stage {
     pub(super) fn new(group: Group, site: SiteId, options: Options) -> Self {
         let pr = Ticket { time: 0, site, claim: ClaimId(0) };
         let (lp, lw, loans) = (Requests::default(), Requests::default(), LiteMap::new());
-        Self { options, group, pr, lp, lw, loans, repaired: false, state: StageState::Active }
+        let (repaired, stays, state) = (false, false, StageState::Active);
+        Self { options, group, pr, lp, lw, loans, repaired, stays, state }
     }
 
     /// Begins a stage: sends Req-Group to a quorum, with a new priority behind all requests the
@@ -70,7 +73,7 @@ impl Stage {
         self.enlist_waiting();
         self.state = StageState::Active;
         let quorum = site.quorum();
-        self.repaired = quorum.is_none();
+        (self.repaired, self.stays) = (quorum.is_none(), false);
         self.loans.clear();
         for arbiter in quorum.unwrap_or_else(|| site.reachable()).iter() {
             self.send_req_group(arbiter, out);
@@ -166,6 +169,7 @@ impl Stage {
         }
         let deadline = now + self.lp.gtpo();
         self.state = StageState::Cs(Cs { since: now, deadline, fence, last: fence });
+        self.arm_stay(out);
         self.admit(site, now, out);
     }
 
@@ -211,7 +215,7 @@ impl Stage {
         let (ticket, cost) = (request.ticket, request.cost);
         self.send_rep_process(now, ticket, fence, out);
         if self.options.overrun == Overrun::Revoke {
-            let timer = Timer { pr: self.pr, ticket };
+            let timer = Timer::Overdue { pr: self.pr, ticket };
             out.push(Effect::Arm(timer, cost.saturating_add(self.options.grace)));
         }
     }
@@ -226,7 +230,7 @@ impl Stage {
 
     fn disarm(&self, &Request { ticket, admitted, .. }: &Request, out: &mut Out<RoleLock>) {
         if admitted.is_some() && self.options.overrun == Overrun::Revoke {
-            out.push(Effect::Disarm(Timer { pr: self.pr, ticket }));
+            out.push(Effect::Disarm(Timer::Overdue { pr: self.pr, ticket }));
         }
     }
 

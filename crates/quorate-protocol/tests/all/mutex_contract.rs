@@ -162,7 +162,7 @@ fn a_ceiling_is_on_disk_before_it_is_sent() {
     let mut one = Site::new();
     one.deliver(2, request(ticket(1, 2))).unwrap();
     one.deliver(3, request(ticket(2, 3))).unwrap();
-    one.shared.sessions.set_inbound(site(2), None);
+    one.shared.close_session_of(site(2));
     let ceil = one.shared.ceil();
     let lost = one.step(Input::Closed(site(2))).unwrap();
     assert!(lost[0].starts_with("Persist(FenceCeil"), "{lost:?}");
@@ -178,7 +178,7 @@ fn a_ceiling_is_on_disk_before_it_is_sent() {
 #[test]
 fn a_message_without_a_session_is_refused() {
     let mut one = Site::new();
-    one.shared.sessions.set_inbound(site(2), None);
+    one.shared.close_session_of(site(2));
     let refused = one.deliver(2, request(ticket(1, 2)));
     assert_eq!(refused, Err(Violation::NoSession(site(2))));
 }

@@ -121,7 +121,7 @@ fn peers_that_break_the_contract_change_nothing() {
         let name = Message::Name { ticket: foreign, numbers };
         assert_eq!(one.deliver(3, name), Err(Violation::Numbers(foreign)));
     }
-    one.shared.sessions.set_inbound(site(3), None);
+    one.shared.close_session_of(site(3));
     let refused = one.deliver(3, request(ticket(6, 3), 1));
     assert_eq!(refused, Err(Violation::NoSession(site(3))));
 }
@@ -174,7 +174,7 @@ fn a_ceiling_is_on_disk_before_it_is_sent() {
     let mut one = Site::new();
     one.deliver(2, request(ticket(1, 2), 3)).unwrap();
     one.deliver(3, request(ticket(2, 3), 1)).unwrap();
-    one.shared.sessions.set_inbound(site(2), None);
+    one.shared.close_session_of(site(2));
     let ceil = one.shared.ceil();
     let lost = one.step(Input::Closed(site(2))).unwrap();
     assert!(lost[0].starts_with("Persist(FenceCeil"), "{lost:?}");

@@ -1,14 +1,19 @@
 //! Callers: when they come, how long they stay, and which of them stay too long.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use quorate_protocol::Fence;
+use quorate_protocol::role::RoleLock;
+use quorate_protocol::{Fence, OutboundSession, Shared};
+use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use quorate_session::client::{ClientInput, ClientRequest};
-use quorate_session::{BreakRequest, CallId, ClaimRequest, Claimant, LockSpec, Share};
+use quorate_session::{
+    Access, BreakRequest, CallId, ClaimRequest, Claimant, LockSpec, PoolSpec, Share,
+};
 
 use super::Load;
 use super::event::{ClientName, Event};
-use super::faults::Faults;
+use super::faults::{Fault, Faults};
 use super::run::{Due, MS, Run, nanos};
 use super::storage::Write;
 
@@ -188,15 +193,64 @@ impl Run<'_> {
         client.paused
     }
 
-    /// Whether a grant must not be lost: its site is up, and no other site crashed while it was
-    /// waiting for its permissions or had no time for spare ones.
+    /// Whether a grant must not be lost: its site is up, another site crashed in the last two
+    /// leases, and none did while it was waiting for its permissions or had no time for spare ones.
     pub(super) fn should_survive(&self, id: CallId) -> bool {
         let call = self.call(id);
-        let judged = self.plan.faults == Faults::Minority && call.spec == LockSpec::Mutex;
         let exposed = call.since.saturating_sub(self.lease)..call.since + self.lease / 2;
         let settled = self.faults.iter().all(|(at, _)| !exposed.contains(at));
+        let recent = self.now.saturating_sub(2 * self.lease)..self.now;
+        let crashed = self.faults.iter().any(|(at, _)| recent.contains(at));
         let up = self.healed_at.is_none() && self.nodes[call.site].site.is_some();
-        judged && settled && up
+        self.plan.faults == Faults::Minority
+            && settled
+            && crashed
+            && up
+            && self.has_quorum_left(call)
+    }
+
+    /// Whether the sites that are up contain a quorum for a grant that depends on a quorum alone.
+    ///
+    /// Nobody joins a writer, so it has opened its occupancy itself. Other members of groups may
+    /// depend on the site of another one. A member of a role depends on the host of its stage.
+    /// Delegations, of which readers and members need many, can end without any crash if packets
+    /// take longer than a fortieth of a lease.
+    fn has_quorum_left(&self, call: &Call) -> bool {
+        let in_time = self.tally.packet_ns_max <= self.lease / 40;
+        let quorums = match &call.spec {
+            LockSpec::Mutex => Arc::clone(&self.plan.quorums),
+            LockSpec::Access(Access::Write) if in_time => Arc::clone(&self.plan.quorums),
+            LockSpec::Role(_) if in_time && self.host_is_up(call) => Arc::clone(&self.plan.quorums),
+            LockSpec::Pool(PoolSpec { units, .. }) => {
+                let arbiters = Arbiters::improved(self.plan.quorums.n(), units.of as usize);
+                let arbiters = arbiters.expect("the pool has been used");
+                let of_units = arbiters.of(units.count as usize);
+                Arc::clone(of_units.expect("the pool has so many units"))
+            }
+            _ => return false,
+        };
+        let up = (0..self.nodes.len()).filter(|&site| self.nodes[site].site.is_some());
+        let up: SiteSet = up.map(SiteId::new).collect();
+        let shared = Shared::new(SiteId::new(call.site), Arc::clone(&self.plan.quorums));
+        shared.is_quorum_of(&*quorums, self.names[call.name].hash64(), &up)
+    }
+
+    /// Whether the site that hosts the stage of a member is up: the first choice of those that were
+    /// up when it entered, unless sites did not reach each other yet when it asked.
+    fn host_is_up(&self, call: &Call) -> bool {
+        let Some(group) = &call.share().group else { return false };
+        let mut shared = Shared::new(SiteId::new(call.site), Arc::clone(&self.plan.quorums));
+        shared.rotate_quorums(self.names[call.name].hash64());
+        for (at, fault) in &self.faults {
+            if let Fault::Crash { site, .. } = fault
+                && *at < call.since
+            {
+                shared.sessions.set_outbound(*site, OutboundSession::default());
+            }
+        }
+        let host = RoleLock::host_of(group, &shared);
+        let reached = call.since > 4 * self.lease;
+        reached && host.is_some_and(|host| self.nodes[host.index()].site.is_some())
     }
 
     pub(super) fn on_give_up(&mut self, id: CallId) {

@@ -71,6 +71,8 @@ pub struct Plan {
     /// All streams have windows of 1 to this many frames, as the seed draws; `None` for windows of
     /// many sizes, the usual one among them.
     pub window: Option<usize>,
+    /// How far ceilings of fences are raised at a time; `None` for several sizes, drawn.
+    pub fence_block: Option<u64>,
     /// The switches of the protocols.
     pub settings: Settings,
     /// The rule of sessions that sites and clients do not follow; `None` outside checks.
@@ -127,6 +129,7 @@ impl Plan {
             listed: Vec::new(),
             views: false,
             window: None,
+            fence_block: None,
             settings: Settings::default(),
             undone: None,
             forgets: None,

@@ -407,7 +407,10 @@ fn draw_parameters(plan: &Plan, chance: &mut Chance) -> RunParameters {
             lease / chance.one_of(&[100, 50, 20, 4])
         },
         think: lease / chance.one_of(&[20, 5, 2]),
-        fence_block: chance.one_of(&[4, 64, 1 << 20]),
+        fence_block: {
+            let drawn = chance.one_of(&[4, 64, 1 << 20]);
+            plan.fence_block.unwrap_or(drawn)
+        },
         local_turns: chance.one_of(&[1, 2, 8]),
         claims_per_step: if calm { Config::CLAIMS_PER_STEP } else { chance.one_of(&[16, 2, 1]) },
         window: draw_window(plan, chance),

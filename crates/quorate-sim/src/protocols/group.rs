@@ -28,6 +28,7 @@ pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Mutation>
     let set = |name: &str, value: &str| {
         match name {
             "choice" => options.choice = parse_choice(value)?,
+            "spares" => options.spares = mutex::parse_spares(value)?,
             _ => options.limit = parse_limit(value)?,
         }
         Ok(())

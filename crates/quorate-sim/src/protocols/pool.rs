@@ -7,14 +7,18 @@ use quorate_protocol::pool::mutations::{Mutant, Mutation};
 use quorate_protocol::pool::{Claim, Grant, Message, Options, Pool, Units};
 use quorate_quorum::{ArbiterKind, Arbiters, SiteId, SiteSet};
 
-use super::{SimMutant, parse_switch, switches};
+use super::{SimMutant, mutex, parse_switch, switches};
 use crate::{AnyProtocol, AnySetup, Configured, FenceOrder, Setting, Setup, Shape, SimProtocol};
 
 /// The switches that are set, and the repair that is undone.
 pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Mutation>), String> {
     let mut options = Options::default();
     let set = |name: &str, value: &str| {
-        options.set(name, parse_switch(name, value)?);
+        if name == "spares" {
+            options.spares = mutex::parse_spares(value)?;
+        } else {
+            options.set(name, parse_switch(name, value)?);
+        }
         Ok(())
     };
     let undone = switches(Pool::NAME, &Options::NAMES, settings, Mutation::all(), set)?;

@@ -33,6 +33,7 @@ pub(super) fn options(settings: &[Setting]) -> Result<(Options, Option<Mutation>
             "cap" => options.cap = parse_cap(value)?,
             "overrun" => options.overrun = parse_overrun(value)?,
             "grace" => options.grace = parse_option_time(name, value)?,
+            "spares" => options.spares = mutex::parse_spares(value)?,
             _ => options.tc = parse_option_time(name, value)?,
         }
         Ok(())

@@ -247,7 +247,7 @@ impl<P: SimProtocol> World<P> {
         self.links.set_state(client, server, LinkState::Closed);
         self.lose_lane(client, server, Lane::Up);
         self.end_crashed_holders_at(client, server);
-        self.begin(server).shared.sessions.set_inbound(client, None);
+        self.begin(server).shared.close_session_of(client);
         self.notify(server, Input::Closed(client), watch);
     }
 

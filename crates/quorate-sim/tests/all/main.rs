@@ -16,6 +16,7 @@ mod scenarios;
 mod script;
 mod script_checks;
 mod seeds;
+mod slow_disks;
 mod taken;
 mod token;
 mod token_undone;

@@ -24,8 +24,8 @@ enum Taken {
     Repair(&'static str),
     /// The same, with twice as many callers.
     BusyRepair(&'static str),
-    /// The same, with crashes of a minority and holders that stay for long.
-    SurvivalRepair(&'static str),
+    /// A repair of this kind of lock, with crashes of a minority and holders that stay for long.
+    SurvivalRepair(&'static str, &'static str),
     /// A repair of pools.
     PoolRepair(&'static str),
     /// A repair of group locks.
@@ -72,43 +72,46 @@ enum Taken {
 ///   another incarnation.
 const TAKEN: &[(Taken, u64, &str)] = &[
     // A restarted site reuses fences.
-    (Taken::Disk(Forgets::Ceil), 0, "fences grow"),
+    (Taken::Disk(Forgets::Ceil), 3, "fences grow"),
     // It lends immediately what it had lent before the crash.
-    (Taken::Disk(Forgets::LeaseMax), 25, "exclusion"),
+    (Taken::Disk(Forgets::LeaseMax), 95, "exclusion"),
     // It reuses a ticket.
-    (Taken::Disk(Forgets::Clock), 1_468, "contract"),
+    (Taken::Disk(Forgets::Clock), 1_466, "contract"),
     // It is taken for another site: the others refuse it forever.
     (Taken::Disk(Forgets::All), 2, "progress"),
-    (Taken::Rule(Rule::CountFromSending), 14, "exclusion"),
-    (Taken::Rule(Rule::IncarnationWaits), 62, "exclusion"),
-    (Taken::Rule(Rule::CountFromHandling), 3, "exclusion"),
-    (Taken::Rule(Rule::StampOnce), 870, "exclusion"),
+    (Taken::Rule(Rule::CountFromSending), 149, "exclusion"),
+    (Taken::Rule(Rule::IncarnationWaits), 0, "exclusion"),
+    (Taken::Rule(Rule::CountFromHandling), 0, "exclusion"),
+    (Taken::Rule(Rule::StampOnce), 330, "exclusion"),
     (Taken::Repair("E1"), 1, "exclusion"),
     (Taken::Repair("E2"), 0, "fences grow"),
-    (Taken::Repair("E3"), 0, "contract"),
+    (Taken::Repair("E3"), 2, "contract"),
     (Taken::Repair("E4"), 9, "progress"),
-    (Taken::Repair("E5"), 4_719, "progress"),
+    (Taken::Repair("E5"), 6_587, "progress"),
     (Taken::Repair("E6"), 0, "progress"),
     (Taken::Repair("both-halves"), 18, "exclusion"),
-    (Taken::Repair("any-session"), 35, "contract"),
-    (Taken::Repair("no-direct"), 187, "progress"),
-    (Taken::Repair("no-repeat"), 460, "progress"),
-    (Taken::BusyRepair("no-asking"), 3_926, "exclusion"),
-    (Taken::Repair("lack-not-binding"), 261, "contract"),
-    (Taken::Repair("early-unused"), 27, "contract"),
+    (Taken::Repair("any-session"), 24, "contract"),
+    (Taken::Repair("no-direct"), 35, "progress"),
+    (Taken::Repair("no-repeat"), 45, "progress"),
+    (Taken::BusyRepair("no-asking"), 2_525, "exclusion"),
+    (Taken::Repair("lack-not-binding"), 261, "fences grow"),
+    (Taken::Repair("early-unused"), 43, "contract"),
     (Taken::Repair("floor-kept"), 0, "fences grow"),
-    (Taken::Repair("no-quarantine"), 95, "exclusion"),
-    (Taken::Repair("no-recheck"), 105, "progress"),
+    (Taken::Repair("no-quarantine"), 25, "exclusion"),
+    (Taken::Repair("no-recheck"), 80, "progress"),
     (Taken::Repair("shared-fence"), 1, "fences grow"),
     // A holder loses its grant with a site that others wait at.
-    (Taken::SurvivalRepair("no-spares"), 3, "survival"),
+    (Taken::SurvivalRepair("mutex", "no-spares"), 33, "survival"),
+    (Taken::SurvivalRepair("group", "no-spares"), 95, "survival"),
+    (Taken::SurvivalRepair("pool", "no-spares"), 6, "survival"),
+    (Taken::SurvivalRepair("role", "no-spares"), 22, "survival"),
     // Pools.
-    (Taken::PoolRepair("N1"), 17, "progress"),
-    (Taken::PoolRepair("N2"), 291, "exclusion"),
-    (Taken::PoolRepair("both-halves"), 23, "exclusion"),
+    (Taken::PoolRepair("N1"), 3, "progress"),
+    (Taken::PoolRepair("N2"), 7, "exclusion"),
+    (Taken::PoolRepair("both-halves"), 73, "exclusion"),
     (Taken::PoolRepair("done-kept"), 3, "progress"),
     (Taken::PoolRepair("floor-kept"), 0, "fences grow"),
-    (Taken::PoolRepair("no-recheck"), 54, "progress"),
+    (Taken::PoolRepair("no-recheck"), 80, "progress"),
     (Taken::PoolRepair("unnamed"), 4, "exclusion"),
     // Group locks.
     (Taken::GroupRepair("E1"), 0, "progress"),
@@ -117,7 +120,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::GroupRepair("E6"), 0, "exclusion"),
     (Taken::GroupRepair("E10"), 0, "progress"),
     (Taken::GroupRepair("both-halves"), 2, "contract"),
-    (Taken::GroupRepair("floor-kept"), 244, "fences grow"),
+    (Taken::GroupRepair("floor-kept"), 49, "fences grow"),
     (Taken::GroupRepair("no-quarantine"), 74, "fences grow"),
     (Taken::GroupRepair("no-closing-set"), 377, "exclusion"),
     (Taken::GroupRepair("no-recheck"), 134, "progress"),
@@ -218,9 +221,9 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
             plan.settings = site_settings("mutex", &[setting]).unwrap().1;
             plan.load = Load::Drawn { callers: 4, names: 3 };
         }
-        Taken::SurvivalRepair(undone) => {
+        Taken::SurvivalRepair(kind, undone) => {
             let setting = Setting { name: "undo".to_owned(), value: undone.to_owned() };
-            plan.settings = site_settings("mutex", &[setting]).unwrap().1;
+            (plan.claims, plan.settings) = site_settings(kind, &[setting]).unwrap();
             plan.faults = Faults::Minority;
         }
         Taken::PoolRepair(undone) => {

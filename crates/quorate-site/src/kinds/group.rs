@@ -1,6 +1,6 @@
 //! Group locks: many holders at a time, all of one group. Each caller is a claim of its own.
 
-use quorate_protocol::group::{Claim, Grant, GroupLock, Message};
+use quorate_protocol::group::{Claim, Grant, GroupLock, Message, Options};
 use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::SiteId;
 use quorate_session::{Granted, GroupSpec, Kind, LockSpec};
@@ -15,6 +15,8 @@ impl LockKind for GroupKind {
     type Message = Message;
     type Claim = Claim;
     type Grant = Grant;
+
+    const TIMERS_CAN_WAIT: bool = true;
 
     fn kind(self) -> Kind {
         Kind::Group
@@ -51,7 +53,7 @@ pub(super) fn make<K>(kind: K, factory: &LockFactory) -> Box<dyn LockInstance>
 where
     K: LockKind<Message = Message, Claim = Claim, Grant = Grant>,
 {
-    let options = factory.settings.group;
+    let options = Options { spares: Some(factory.spares()), ..factory.settings.group };
     #[cfg(feature = "mutations")]
     if let Some(mutation) = factory.mutation() {
         let mutant = quorate_protocol::group::mutations::Mutant::new(options, mutation);

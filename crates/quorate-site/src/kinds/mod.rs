@@ -35,6 +35,9 @@ pub(crate) trait LockKind: Copy + Debug + Send + Sync + 'static {
     /// Whether its locks keep a [`LockRecord`] on disk. Such a lock is never forgotten.
     const KEEPS_RECORD: bool = false;
 
+    /// Whether the timers of its locks only ask for spare permissions, and can wait.
+    const TIMERS_CAN_WAIT: bool = false;
+
     /// The kind, as clients know it.
     fn kind(self) -> Kind;
 

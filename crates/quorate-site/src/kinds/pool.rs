@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use quorate_protocol::pool::{Claim, Grant, Message, Pool};
+use quorate_protocol::pool::{Claim, Grant, Message, Options, Pool};
 use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::{Arbiters, SiteId};
 use quorate_session::{Granted, Kind, LockSpec, PoolSpec, limits};
@@ -22,6 +22,8 @@ impl LockKind for PoolKind {
     type Claim = Claim;
     type Grant = Grant;
 
+    const TIMERS_CAN_WAIT: bool = true;
+
     fn kind(self) -> Kind {
         Kind::Pool(self.units)
     }
@@ -36,7 +38,7 @@ impl LockKind for PoolKind {
         _: LockRecord,
     ) -> Option<Box<dyn LockInstance>> {
         let Kind::Pool(units) = *kind else { return None };
-        let options = factory.settings.pool;
+        let options = Options { spares: Some(factory.spares()), ..factory.settings.pool };
         let quorums = factory.pool_quorums.of_size(units, factory.sites)?;
         #[cfg(feature = "mutations")]
         if let Some(mutation) = factory.mutation() {

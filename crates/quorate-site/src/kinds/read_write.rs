@@ -16,6 +16,8 @@ impl LockKind for ReadWriteKind {
     type Claim = Claim;
     type Grant = Grant;
 
+    const TIMERS_CAN_WAIT: bool = true;
+
     fn kind(self) -> Kind {
         Kind::ReadWrite
     }

@@ -1,7 +1,7 @@
 //! Role locks: shared members of one group, and one exclusive member beside them. Each caller is a
 //! claim of its own.
 
-use quorate_protocol::role::{Claim, Grant, Message, RoleLock};
+use quorate_protocol::role::{Claim, Grant, Message, Options, RoleLock};
 use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::SiteId;
 use quorate_session::{Granted, Kind, LockSpec, Name, RoleSpec};
@@ -26,7 +26,7 @@ impl LockKind for RoleKind {
     }
 
     fn make(factory: &mut LockFactory, _: &Kind, _: LockRecord) -> Option<Box<dyn LockInstance>> {
-        let options = factory.settings.role;
+        let options = Options { spares: Some(factory.spares()), ..factory.settings.role };
         #[cfg(feature = "mutations")]
         if let Some(mutation) = factory.mutation() {
             let mutant = quorate_protocol::role::mutations::Mutant::new(options, mutation);

@@ -150,6 +150,13 @@ impl<K: LockKind, P: ProtocolOf<K>> LockInstance for ParallelCallers<K, P> {
         self.timers.next()
     }
 
+    fn put_off_timers(&mut self, until: Tick) -> bool {
+        if K::TIMERS_CAN_WAIT {
+            self.timers.put_off(until);
+        }
+        K::TIMERS_CAN_WAIT
+    }
+
     fn on_timers(&mut self, context: &mut StepContext<'_>) {
         while let Some(timer) = self.timers.pop_expired(context.now) {
             self.step(context, Input::Expire(timer)).expect("an armed timer is no violation");

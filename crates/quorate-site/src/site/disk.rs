@@ -14,6 +14,10 @@ use crate::disk::{CLOCK_BLOCK, CLOCK_MARGIN, Disk, Kept};
 use crate::effect::Effect;
 use crate::identity::Identity;
 
+/// So many blocks of fences are written ahead. A crash of a site takes one, and each further one
+/// while a slow disk writes takes another.
+const BLOCKS_AHEAD: u64 = 16;
+
 /// The ceilings of a site, and its writes.
 #[derive(Clone, Debug)]
 pub(super) struct DiskState {
@@ -56,7 +60,7 @@ impl SiteCore {
         sessions.incarnation = self.sessions.incarnation();
         sessions.lease_max = sessions.lease_max.max(self.config.terms.lease.length());
         self.disk.asked.clock = plus(self.disk.asked.clock, CLOCK_BLOCK);
-        self.disk.asked.ceil = self.shared.ceil().plus(self.config.fence_block);
+        self.disk.asked.ceil = self.ahead_of(self.shared.ceil(), BLOCKS_AHEAD);
         self.disk.safe = self.disk.asked;
         self.persist_record();
     }
@@ -70,8 +74,8 @@ impl SiteCore {
     pub(super) fn persist(&mut self, name: &Name, record: Record) {
         match record {
             Record::FenceCeil(ceil) if ceil > self.disk.safe.ceil => {
-                let asked = &mut self.disk.asked.ceil;
-                *asked = ceil.plus(self.config.fence_block).max(*asked);
+                let ahead = self.ahead_of(ceil, BLOCKS_AHEAD);
+                self.disk.asked.ceil = ahead.max(self.disk.asked.ceil);
                 self.raise_now();
             }
             Record::FenceCeil(_) => {}
@@ -107,9 +111,8 @@ impl SiteCore {
         if plus(time, CLOCK_MARGIN) > ahead.clock {
             ahead.clock = plus(time, CLOCK_BLOCK);
         }
-        let spare = self.shared.ceil().plus(self.config.fence_block);
-        if spare > ahead.ceil {
-            ahead.ceil = spare.plus(self.config.fence_block);
+        if self.ahead_of(self.shared.ceil(), BLOCKS_AHEAD / 2) > ahead.ceil {
+            ahead.ceil = self.ahead_of(self.shared.ceil(), BLOCKS_AHEAD);
         }
         if ahead != self.disk.asked {
             self.disk.asked = ahead;
@@ -117,6 +120,11 @@ impl SiteCore {
             self.disk.raised.push_back((number, ahead));
             self.save_record();
         }
+    }
+
+    /// The ceiling so many blocks above this one.
+    fn ahead_of(&self, ceil: Fence, blocks: u64) -> Fence {
+        ceil.plus(blocks.saturating_mul(self.config.fence_block))
     }
 
     /// A record is on disk.

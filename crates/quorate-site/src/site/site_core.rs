@@ -272,7 +272,7 @@ impl SiteCore {
                 sessions.set_outbound(peer, OutboundSession::default());
             }
             Event::Opened(peer, number) => sessions.set_inbound(peer, Some(number)),
-            Event::Closed(peer) => sessions.set_inbound(peer, None),
+            Event::Closed(peer) => self.shared.close_session_of(peer),
         }
     }
 

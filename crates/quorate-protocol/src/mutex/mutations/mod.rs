@@ -5,6 +5,7 @@
 //! into those of the printed pseudo-code. Only tests and the laboratory use it.
 
 mod paper;
+mod refusals;
 mod sessions;
 
 use std::fmt;
@@ -64,6 +65,12 @@ pub enum Mutation {
     CeilVolatile,
     /// A head that is overtaken while its arbiter asks the candidates is sent no fail.
     OvertakenUntold,
+    /// A request is announced to the holder though it has refused the loan that would be passed.
+    RefusedAnnounced,
+    /// A receiver of a pass that has refused the loan is taken for one that is gone.
+    RefusedAsked,
+    /// Without 5.3 candidates are asked to refuse more loans than can have been made.
+    RefusesMore,
     /// A request from inside is queued like any other.
     HeldInOrder,
     /// A waiting holder without a fail does not yield to a request from inside.
@@ -100,6 +107,11 @@ impl Mutation {
     /// The repairs without which nothing breaks, but more grants are lost.
     pub const SURVIVAL: [Mutation; 3] =
         [Mutation::HeldInOrder, Mutation::NoDemand, Mutation::DropInside];
+
+    /// The repairs without which nothing breaks, but a hand-over after a lost holder takes more
+    /// messages.
+    pub const REFUSALS: [Mutation; 3] =
+        [Mutation::RefusedAnnounced, Mutation::RefusedAsked, Mutation::RefusesMore];
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = Mutation> {
@@ -195,6 +207,7 @@ impl MutantProtocol for Mutant {
             }
         }
         self.mutate_effects(out);
+        self.mutate_refusals(out);
         self.failed |= out.iter().any(|e| matches!(e, Effect::Send(_, Message::Yield { .. })));
         Ok(())
     }

@@ -110,6 +110,11 @@ impl Mutant {
                 out.ignore("the request is inside");
                 return None;
             }
+            (
+                Mutation::RefusedAsked,
+                Message::Release(Release { passed: Some(pass), .. })
+                | Message::Yield { passed: Some(pass), .. },
+            ) => self.mutex.arbiter.forget_receiver(pass),
             (Mutation::FloorKeptAtGone, Message::Release(release)) => {
                 let (floor, release) = (site.floor().max(release.floor), release.clone());
                 self.release_with_floor(site, release, floor, out);

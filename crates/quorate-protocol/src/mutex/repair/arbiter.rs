@@ -15,9 +15,9 @@ use crate::{Field, GrantNo, Out, SessionNo, Shared, Ticket, Violation};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::mutex) struct HolderQuery {
     /// The candidates that have not answered.
-    pending: BTreeSet<Ticket>,
+    pub(in crate::mutex) pending: BTreeSet<Ticket>,
     /// The highest loan that one of them may have received.
-    upto: GrantNo,
+    pub(in crate::mutex) upto: GrantNo,
 }
 
 impl Arbiter {
@@ -66,6 +66,9 @@ impl Arbiter {
         let asked = self.query.as_ref().is_some_and(|query| query.pending.contains(&ticket));
         // I3: a loan made by a pass has a higher number.
         site.check(!asked || number > self.number, Field::Loan)?;
+        if let Some(entry) = self.waiting.get_mut(ticket) {
+            entry.asked = false;
+        }
         let Some(entry) = asked.then(|| self.waiting.remove(ticket)).flatten() else {
             out.ignore("its whereabouts are known");
             return Ok(());
@@ -95,10 +98,14 @@ impl Arbiter {
             return self.announce_ahead(out);
         }
         match self.waiting.get_mut(ticket) {
-            Some(entry) => entry.refuses = entry.refuses.max(upto),
+            Some(entry) => {
+                entry.refuses = entry.refuses.max(upto);
+                entry.asked = false;
+            }
             None => return out.ignore("the request is over already"),
         }
         self.drop_candidate(site, ticket, out);
+        self.announce_head(out);
         self.announce_ahead(out);
     }
 
@@ -156,12 +163,15 @@ impl Arbiter {
     /// Asks all candidates for the permission. Loans up to `upto` at least are used up.
     fn start_query(&mut self, site: &mut Shared, upto: GrantNo, out: &mut Out<Mutex>) {
         let pending = self.candidates();
-        let upto = upto.max(self.number.plus(pending.len() as u64));
+        // Only with 5.3 a receiver knows its own successor, and may have passed the permission on.
+        let passes = if self.knows_ahead() { pending.len() as u64 } else { 0 };
+        let upto = upto.max(self.number.plus(passes));
         self.announced_ahead = None;
         self.announced.clear();
         if self.early.is_empty() {
             for &ticket in &pending {
                 out.send(ticket.site, Message::Where { ticket, upto });
+                self.waiting.get_mut(ticket).expect("a candidate waits").asked = true;
             }
         }
         self.query = Some(Box::new(HolderQuery { pending, upto }));
@@ -172,8 +182,12 @@ impl Arbiter {
     /// The requests that may have been passed the permission. In the basic algorithm the holder
     /// knew only those announced to it; with 5.3 the receivers of its passes may have known others.
     fn candidates(&self) -> BTreeSet<Ticket> {
-        let all = self.options.ahead || self.options.lists;
+        let all = self.knows_ahead();
         self.waiting.tickets().filter(|ticket| all || self.announced.contains(ticket)).collect()
+    }
+
+    fn knows_ahead(&self) -> bool {
+        self.options.ahead || self.options.lists
     }
 
     /// Lends again once no candidate is left.

@@ -71,6 +71,8 @@ pub enum Mutation {
     /// A stage with members queues like any other when it replaces an arbiter. Breaks nothing, but
     /// more grants are lost.
     HeldInOrder,
+    /// A stage that stays asks for no spare locks. Only whole sites show it.
+    NoSpares,
 }
 
 impl Mutation {

@@ -9,7 +9,7 @@ use crate::group::Group;
 use crate::role::process::ProcessState;
 use crate::role::requests::{Admitted, Request};
 use crate::role::stage::{Stage, StageState};
-use crate::role::{Message, Role, RoleLock};
+use crate::role::{Message, Role, RoleLock, Timer};
 use crate::{Effect, GrantNo, Input, Out, Shared, Tick, Ticket};
 
 /// What a stage wrongly does about a Rel-Group.
@@ -60,7 +60,8 @@ impl Mutant {
                 }
                 return None;
             }
-            (Mutation::NoQuarantine, Input::Cleared) => return None,
+            (Mutation::NoQuarantine, Input::Cleared)
+            | (Mutation::NoSpares, Input::Expire(Timer::Stay(_))) => return None,
             _ => {}
         }
         Some(input)
@@ -297,7 +298,7 @@ fn withhold(stage: &mut Stage, out: &mut Out<RoleLock>) {
     let ticket = request.ticket;
     out.retain(|effect| match effect {
         Effect::Send(_, Message::RepProcess { ticket: admitted, .. }) => *admitted != ticket,
-        Effect::Arm(timer, _) => timer.ticket != ticket,
+        Effect::Arm(Timer::Overdue { ticket: member, .. }, _) => *member != ticket,
         _ => true,
     });
 }
