@@ -47,7 +47,7 @@ pub(crate) async fn connect(options: Options) -> Result<Connected, Error> {
     let (terms, sites, index) = (first.terms, first.sites, first.index);
     let alarm = Alarm::new().map_err(|error| Error::Unreachable(error.to_string()))?;
     let (now, seed) = (clock::now(), low_half(me.0 >> 64));
-    let choice = SiteChoice::new(now, terms.lease, addresses.len(), index, seed);
+    let choice = SiteChoice::new(now, terms, addresses.len(), index, seed);
     let shared = Arc::new(Shared::new(ClientMachine::new(now, terms).with_sites(choice)));
     let (writer, reader) = first.split();
     let attempt = shared.watch_wanted().borrow().attempt;

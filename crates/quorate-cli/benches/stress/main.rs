@@ -10,6 +10,8 @@ mod client;
 #[allow(dead_code, reason = "the tests of the program use the rest")]
 #[path = "../../tests/cli/cluster.rs"]
 mod cluster;
+mod failover;
+mod lateness;
 mod names;
 #[allow(dead_code, reason = "the tests of the program use the rest")]
 #[path = "../../tests/cli/program.rs"]
@@ -48,6 +50,9 @@ enum Scenario {
     Names,
     /// Claim many names at once, beside another client
     Burst,
+    /// Let the site of a client go away, and measure how soon another serves it; then how late
+    /// deadlines are
+    Failover,
     /// Queue many waiters on one name, and ask who they are
     Waiters,
 }
@@ -57,6 +62,7 @@ fn main() {
     match arguments.scenario {
         Scenario::Names => names::run(&arguments),
         Scenario::Burst => burst::run(&arguments),
+        Scenario::Failover => failover::run(&arguments),
         Scenario::Waiters => waiters::run(&arguments),
     }
 }

@@ -1,4 +1,5 @@
-//! The measured cluster: a process for each site, the last one behind a wire that can be cut.
+//! The measured cluster: a process for each site, the last one behind two wires that can be cut,
+//! one for the other sites and one for clients.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -14,8 +15,22 @@ use crate::cluster::{LEASE_MS, TestCluster, free_port};
 /// A cluster of real processes.
 pub(crate) struct Sites {
     pub(crate) cluster: TestCluster,
-    lease: Duration,
+    pub(crate) lease: Duration,
     wire: Wire,
+    client_wire: Wire,
+    /// The address of the last site for clients.
+    client_address: String,
+}
+
+/// How the last site goes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outage {
+    Killed,
+    Stopped,
+    /// Clients do not reach it; the other sites do.
+    CutOff,
+    /// It does not reach the other sites; clients reach it.
+    Isolated,
 }
 
 impl Sites {
@@ -26,6 +41,8 @@ impl Sites {
         let mut cluster = TestCluster::configure(count, |_, _| String::new(), Vec::new());
         let behind = format!("127.0.0.1:{}", free_port());
         cluster.change(count, "data =", &format!("listen = {behind:?}\ndata ="));
+        let client_address = format!("127.0.0.1:{}", free_port());
+        let client_wire = Wire::start(&client_address, behind.clone());
         let wire = Wire::start(&cluster.addresses[count - 1], behind);
         for site in 1..=count {
             let (from, to) = (format!("lease_ms = {LEASE_MS}"), format!("lease_ms = {lease_ms}"));
@@ -33,7 +50,45 @@ impl Sites {
             cluster.restart(site);
         }
         cluster.wait_until_connected();
-        Self { cluster, lease: Duration::from_millis(lease_ms), wire }
+        let lease = Duration::from_millis(lease_ms);
+        Self { cluster, lease, wire, client_wire, client_address }
+    }
+
+    /// The number of the last site.
+    pub(crate) fn last(&self) -> usize {
+        self.cluster.addresses.len()
+    }
+
+    /// The address of the last site, by which clients can be cut off from it.
+    pub(crate) fn last_for_clients(&self) -> String {
+        self.client_address.clone()
+    }
+
+    /// The addresses of all sites, the last one's as clients use it.
+    pub(crate) fn all_for_clients(&self) -> Vec<String> {
+        let others = self.cluster.addresses[..self.last() - 1].iter();
+        others.chain([&self.client_address]).cloned().collect()
+    }
+
+    /// The last site goes away.
+    pub(crate) fn begin(&mut self, outage: Outage) {
+        match outage {
+            Outage::Killed => self.cluster.kill(self.last()),
+            Outage::Stopped => self.cluster.signal(self.last(), Signal::SIGSTOP),
+            Outage::CutOff => self.client_wire.set_cut(true),
+            Outage::Isolated => self.wire.set_cut(true),
+        }
+    }
+
+    /// The last site is back, and all sites hear each other.
+    pub(crate) fn end(&mut self, outage: Outage) {
+        match outage {
+            Outage::Killed => self.cluster.restart(self.last()),
+            Outage::Stopped => self.cluster.signal(self.last(), Signal::SIGCONT),
+            Outage::CutOff => self.client_wire.set_cut(false),
+            Outage::Isolated => self.wire.set_cut(false),
+        }
+        self.cluster.wait_until_connected();
     }
 
     /// The address of a site.

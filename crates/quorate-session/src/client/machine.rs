@@ -295,7 +295,8 @@ impl ClientMachine {
     /// A new session: waiting claims are made again in it, before the other unsent requests.
     fn on_open(&mut self) {
         self.session_site = self.site();
-        self.quorum = None; // it has said nothing yet
+        (self.quorum, self.draining) = (None, false); // it has said nothing yet
+        self.judge_site();
         let claim = |call| self.waiting.request(self.now, call).map(|it| (call, it));
         let claims: Vec<_> = self.waiting.calls().filter_map(claim).collect();
         for (call, request) in claims.into_iter().rev() {

@@ -15,13 +15,19 @@ impl ClientMachine {
         self
     }
 
+    /// Whether it holds grants, and so stays with its site for as long as its session lasts.
+    pub fn is_tied(&self) -> bool {
+        !self.grants.is_empty()
+    }
+
     /// The place of the site that is used or tried, or was last.
     pub fn site(&self) -> usize {
         self.choice.as_ref().map_or(0, SiteChoice::site)
     }
 
     pub(super) fn on_up(&mut self) {
-        (self.connected, self.draining) = (true, false);
+        self.connected = true;
+        self.draining &= self.keep(Rule::QuorumStatusIsKept);
         if let Some(choice) = &mut self.choice {
             choice.on_up(self.now);
         }
@@ -63,7 +69,9 @@ impl ClientMachine {
 
     /// Sends a packet, and notes whether the site has to answer it.
     pub(super) fn send_packet(&mut self, packet: Packet<ClientMessage>) {
-        if let (Some(choice), Packet::Hello(_) | Packet::Renew(..)) = (&mut self.choice, &packet) {
+        if let (Some(choice), Packet::Hello(_) | Packet::Renew(..)) = (&mut self.choice, &packet)
+            && self.sessions.terms().keep(Rule::SilentSiteIsLeft)
+        {
             choice.on_asked(self.now);
         }
         self.out.push(ClientEffect::Packet(packet));
@@ -82,8 +90,9 @@ impl ClientMachine {
         self.out.push(ClientEffect::Draining(end));
     }
 
-    fn judge_site(&mut self) {
-        let reached = self.quorum.is_none_or(|status| status.reached);
+    pub(super) fn judge_site(&mut self) {
+        let reached = self.quorum.is_none_or(|status| status.reached)
+            || !self.keep(Rule::SiteWithoutQuorumIsLeft);
         if let Some(choice) = &mut self.choice {
             choice.set_unwanted(self.draining || !reached);
         }
@@ -94,7 +103,7 @@ impl ClientMachine {
     /// A client that holds nothing needs no session to end before it opens another: what its
     /// former site may still grant it, nobody here believes.
     pub(super) fn review_site(&mut self) {
-        let tied = !self.grants.is_empty();
+        let tied = self.is_tied();
         if !tied && self.is_open() && !self.sessions.goes_on(site()) {
             self.step_sessions(session::Input::Abandon(site()));
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::session::Lease;
+use crate::session::{Rule, Terms};
 use crate::{SPLITMIX_STEP, Tick, splitmix};
 
 /// Which of its sites a client uses, and when it leaves one for another.
@@ -16,11 +16,13 @@ use crate::{SPLITMIX_STEP, Tick, splitmix};
 /// - that reaches no quorum, or asks its clients to move.
 ///
 /// A client that is *tied*, because it holds grants there, stays for as long as its session lasts,
-/// and connects only to that site. A connection that merely breaks is opened again once. A client
-/// that has a single site has nowhere to go, and is patient for a whole lease.
+/// and connects only to that site. A connection that merely breaks is opened again once: the site
+/// has a third of a lease to accept it and to answer, counted from when it first owed an answer.
+/// If it breaks again before it has lasted for as long, the client leaves. A client that has a
+/// single site has nowhere to go, and is patient for a whole lease.
 #[derive(Clone, Debug)]
 pub struct SiteChoice {
-    lease: Lease,
+    terms: Terms,
     /// The places of the sites, in the order in which they are tried.
     order: Vec<usize>,
     /// The index in `order` of the site that is used or tried, or was last.
@@ -28,6 +30,8 @@ pub struct SiteChoice {
     state: State,
     /// Whether the site said that it reaches no quorum, or asked us to move.
     unwanted: bool,
+    /// Whether the connection has broken since the site was chosen, or has served us for long.
+    broken: bool,
     /// How many sites in a row did not serve us.
     failures: u32,
     /// Whether the client holds grants at its site.
@@ -38,10 +42,11 @@ pub struct SiteChoice {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// There is no connection. The next attempt is due then; at the same site if `again`.
-    Idle { until: Tick, again: bool },
-    /// A site is being dialed, until then.
-    Dialing { until: Tick },
+    /// There is no connection. The next attempt is due then; at the same site if `again`. `due` is
+    /// since when that owes an answer.
+    Idle { until: Tick, again: bool, due: Option<Tick> },
+    /// A site is being dialed, until then; since when it owes an answer.
+    Dialing { until: Tick, due: Option<Tick> },
     /// There is a connection, since when; and since when an answer is due.
     Connected { since: Tick, due: Option<Tick> },
 }
@@ -64,15 +69,16 @@ const ONLY_SITE_TIMEOUT: Duration = Duration::from_secs(5);
 impl SiteChoice {
     /// A choice among so many sites, which begins with the site at the place `first`. The order of
     /// the others, and delays, are drawn from `seed`.
-    pub fn new(now: Tick, lease: Lease, sites: usize, first: usize, seed: u64) -> Self {
+    pub fn new(now: Tick, terms: Terms, sites: usize, first: usize, seed: u64) -> Self {
         assert!(first < sites, "the first site is one of the sites");
-        let state = State::Idle { until: now, again: true };
+        let state = State::Idle { until: now, again: true, due: None };
         let mut choice = Self {
-            lease,
+            terms,
             order: (0..sites).collect(),
             at: 0,
             state,
             unwanted: false,
+            broken: false,
             failures: 0,
             tied: false,
             draws: seed,
@@ -91,14 +97,29 @@ impl SiteChoice {
     }
 
     pub(super) fn on_up(&mut self, now: Tick) {
-        self.state = State::Connected { since: now, due: None };
-        self.unwanted = false;
+        let due = match self.state {
+            State::Dialing { due, .. } => due,
+            _ => None,
+        };
+        self.state = State::Connected { since: now, due };
+        if !self.terms.keep(Rule::QuorumStatusIsKept) {
+            self.unwanted = false;
+        }
     }
 
     /// The connection broke: the same site is tried once more, because waiting claims have their
-    /// places there.
+    /// places there. If it breaks again soon, the site does not serve us.
     pub(super) fn on_down(&mut self, now: Tick) {
-        self.state = State::Idle { until: now, again: true };
+        let owed = match self.state {
+            State::Connected { due, .. } => due.unwrap_or(now),
+            _ => now,
+        };
+        let once = self.terms.keep(Rule::BrokenOnceIsReopened);
+        if std::mem::replace(&mut self.broken, true) && once {
+            return self.fail(now);
+        }
+        let due = (once && self.order.len() > 1 && !self.tied).then_some(owed);
+        self.state = State::Idle { until: now, again: true, due };
     }
 
     /// The site at this place could not be reached.
@@ -119,8 +140,11 @@ impl SiteChoice {
     pub(super) fn on_answer(&mut self, now: Tick) {
         if let State::Connected { since, due } = &mut self.state {
             *due = None;
-            if !self.unwanted && *since + self.lease.renew_interval() <= now {
-                self.failures = 0;
+            if *since + self.terms.lease.renew_interval() <= now {
+                self.broken = false;
+                if !self.unwanted {
+                    self.failures = 0;
+                }
             }
         }
     }
@@ -146,11 +170,14 @@ impl SiteChoice {
                 self.fail(now);
                 self.review(now, tied)
             }
-            State::Idle { again, .. } => {
-                if !again && !tied {
+            State::Idle { again, due, .. } => {
+                if !again && !tied && self.terms.keep(Rule::FailedSiteIsPassed) {
                     self.at = (self.at + 1) % self.order.len();
                 }
-                self.state = State::Dialing { until: now + self.dial_timeout() };
+                // A site that is dialed again has no more time to answer than before.
+                let until = now + self.dial_timeout();
+                let until = due.map_or(until, |due| until.min(due + self.answer_timeout()));
+                self.state = State::Dialing { until, due };
                 Some(Order::Dial(self.site()))
             }
         }
@@ -159,14 +186,14 @@ impl SiteChoice {
     /// When [`SiteChoice::review`] must be called at the latest.
     pub(super) fn deadline(&self) -> Option<Tick> {
         match self.state {
-            State::Idle { until, .. } | State::Dialing { until } => Some(until),
+            State::Idle { until, .. } | State::Dialing { until, .. } => Some(until),
             State::Connected { .. } if self.tied => None,
             State::Connected { since, due } => {
                 let silent = due.map(|due| due + self.answer_timeout());
                 let others = self.order.len() > 1;
                 // If no site serves us, each gets a lease before it is left for the next.
                 let all_failed = self.failures as usize >= self.order.len();
-                let stays = if all_failed { self.lease.length() } else { Duration::ZERO };
+                let stays = if all_failed { self.terms.lease.length() } else { Duration::ZERO };
                 let unwanted = (self.unwanted && others).then_some(since + stays);
                 silent.into_iter().chain(unwanted).min()
             }
@@ -175,7 +202,7 @@ impl SiteChoice {
 
     /// A process that slept has not read what its site sent meanwhile.
     fn forgive_sleep(&mut self, now: Tick) {
-        let slept = self.deadline().is_some_and(|when| when + self.lease.sixth() < now);
+        let slept = self.deadline().is_some_and(|when| when + self.terms.lease.sixth() < now);
         if let State::Connected { due: Some(due), .. } = &mut self.state
             && slept
         {
@@ -187,7 +214,8 @@ impl SiteChoice {
     fn fail(&mut self, now: Tick) {
         self.failures = self.failures.saturating_add(1);
         let delay = self.delay();
-        self.state = State::Idle { until: now + delay, again: false };
+        (self.broken, self.unwanted) = (false, false);
+        self.state = State::Idle { until: now + delay, again: false, due: None };
     }
 
     /// No delay before a site that was not tried yet; then a growing one, up to a sixth of a lease.
@@ -199,18 +227,22 @@ impl SiteChoice {
             return Duration::ZERO;
         }
         let doublings = (self.failures / sites - 1).min(16);
-        let delay = (FIRST_DELAY * (1 << doublings)).min(self.lease.sixth());
+        let delay = (FIRST_DELAY * (1 << doublings)).min(self.terms.lease.sixth());
         let half = delay / 2;
         half + half / 1000 * u32::try_from(self.draw(1001)).unwrap_or(0)
     }
 
     fn dial_timeout(&self) -> Duration {
-        let third = self.lease.renew_interval();
+        let third = self.terms.lease.renew_interval();
         if self.order.len() > 1 { third } else { third.max(ONLY_SITE_TIMEOUT) }
     }
 
     fn answer_timeout(&self) -> Duration {
-        if self.order.len() > 1 { self.lease.renew_interval() } else { self.lease.length() }
+        if self.order.len() > 1 {
+            self.terms.lease.renew_interval()
+        } else {
+            self.terms.lease.length()
+        }
     }
 
     /// A number below `bound`.

@@ -64,6 +64,16 @@ pub enum Rule {
     DelegationCountsFromRenewal,
     /// A client ends a wait at its caller's deadline, whether or not its site answers.
     ClientKeepsDeadlines,
+    /// A client that holds nothing leaves a site that does not answer.
+    SilentSiteIsLeft,
+    /// A client that holds nothing leaves a site that reaches no quorum.
+    SiteWithoutQuorumIsLeft,
+    /// A client whose site failed tries another one next.
+    FailedSiteIsPassed,
+    /// A client opens a connection that breaks again and again only once.
+    BrokenOnceIsReopened,
+    /// What a site said of itself counts for as long as the session there.
+    QuorumStatusIsKept,
     /// A site with another birth than the one known is refused.
     BirthIsChecked,
     /// A site is refused if a later life of it is known, or another one of the same incarnation.

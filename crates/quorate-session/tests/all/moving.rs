@@ -28,7 +28,7 @@ impl Client {
     /// A client that has just been started.
     fn new(sites: usize) -> Self {
         let now = 10 * LEASE;
-        let choice = SiteChoice::new(Tick(now), Lease::default(), sites, 0, 7);
+        let choice = SiteChoice::new(Tick(now), Terms::default(), sites, 0, 7);
         let machine = ClientMachine::new(Tick(now), Terms::default()).with_sites(choice);
         let mut client = Self { machine, now, session: 0, sent: 0 };
         assert_eq!(client.step(0, ClientInput::Time), [ClientEffect::Dial(0)]);
@@ -210,9 +210,59 @@ fn a_broken_connection_is_opened_again_once() {
         matches!(hello.opening, Opening::Resume(SessionNo(1), _))
     };
     assert!(effects.iter().any(resumed), "{effects:?}");
-    client.step(1, ClientInput::Down);
-    let effects = client.step(1, ClientInput::DialFailed(0));
+    let effects = client.step(1, ClientInput::Down);
     assert!(matches!(effects[..], [ClientEffect::Dial(1 | 2)]), "{effects:?}");
+}
+
+/// A site that has answered for a third of a lease since may break the connection once more.
+#[test]
+fn a_connection_that_has_lasted_is_opened_again() {
+    let mut client = Client::open(3);
+    client.step(1, ClientInput::Down);
+    client.step(1, ClientInput::Up);
+    let welcome = Welcome {
+        incarnation: Incarnation(1),
+        number: SessionNo(client.session),
+        lease: Lease::default(),
+        quarantine: Duration::ZERO,
+        received: Seq(0),
+    };
+    client.step(1, ClientInput::Packet(Packet::Welcome(welcome)));
+    client.step(1_000, ClientInput::Time); // it renews
+    client.on_reply(quorum(true));
+    assert_eq!(client.step(1, ClientInput::Down), [ClientEffect::Dial(0)]);
+}
+
+/// However the connection breaks, a site has a third of a lease from when it owed an answer.
+#[test]
+fn a_site_that_is_dialed_again_has_no_more_time_to_answer() {
+    let mut client = Client::open(3);
+    client.step(1_000, ClientInput::Time); // it renews
+    assert_eq!(client.step(600, ClientInput::Down), [ClientEffect::Dial(0)]);
+    let (moved, after) = client.until_it_moves();
+    assert!(matches!(moved[..], [ClientEffect::Dial(1 | 2)]), "{moved:?}");
+    assert!((390..=400).contains(&after), "{after}");
+    let mut client = Client::open(3);
+    client.step(500, ClientInput::Down);
+    client.step(600, ClientInput::Up);
+    let (moved, after) = client.until_it_moves();
+    assert!(matches!(moved[..], [ClientEffect::Close, ClientEffect::Dial(1 | 2)]), "{moved:?}");
+    assert!((390..=400).contains(&after), "{after}");
+}
+
+/// A client that held a grant at a site without a quorum leaves when the grant is over, though the
+/// connection broke meanwhile and the site does not repeat what it has said.
+#[test]
+fn what_a_site_said_of_its_quorum_outlasts_the_connection() {
+    let mut client = Client::open(3);
+    client.enter(1);
+    client.on_reply(quorum(false));
+    client.step(1, ClientInput::Down);
+    client.step(1, ClientInput::Up);
+    let effects = client.step(1, ClientInput::Request(ClientRequest::Leave(1)));
+    let [.., ClientEffect::Close, ClientEffect::Dial(1 | 2)] = effects[..] else {
+        panic!("{effects:?}")
+    };
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) struct Client {
     /// The connection that is coming up: the site, and its generation.
     dialing: Option<(usize, u64)>,
     /// The generation of the connection that the machine was told is up; 0 if none is.
-    connection: u64,
+    pub(super) connection: u64,
     pub(super) paused: bool,
     /// Whether it is stopping and takes no more claims.
     pub(super) stopping: bool,
@@ -138,7 +138,7 @@ impl Run<'_> {
         let mut machine = ClientMachine::new(now, terms);
         if host.is_none() {
             let (sites, seed) = (self.nodes.len(), self.chance.below(u64::MAX));
-            machine = machine.with_sites(SiteChoice::new(now, terms.lease, sites, site, seed));
+            machine = machine.with_sites(SiteChoice::new(now, terms, sites, site, seed));
         }
         let process = self.clients.len();
         self.slots[place] = ClientSlot { placement, process, lives: lives + 1 };
@@ -274,6 +274,7 @@ impl Run<'_> {
             Err(panic) => return self.monitor.on_panic(&name, panic_message(panic.as_ref())),
         }
         self.read_beliefs(process);
+        self.note_client(process);
         self.plan_client_wake(process);
         if is_down && let Some(site) = self.clients[process].host {
             self.dial(process, site);

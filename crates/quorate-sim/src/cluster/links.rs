@@ -11,6 +11,9 @@ impl Run<'_> {
     pub(super) fn packet_delay(&mut self) -> u64 {
         let delay = self.chance.about(self.parameters.delay);
         let delay = if self.slow_packets > 0 { 20 * delay } else { delay };
+        if self.slow_packets > 0 {
+            self.note_slow(delay);
+        }
         self.tally.packet_ns_max = self.tally.packet_ns_max.max(delay);
         delay
     }
@@ -191,6 +194,7 @@ impl Run<'_> {
 
     /// The same, and the sites connect again so much later.
     fn break_link_for(&mut self, a: usize, b: usize, heard_after: [u64; 2], pause: u64) {
+        self.note_cut(a, b, self.now + heard_after[0].max(heard_after[1]));
         let whole = self.is_connected(a, b);
         let generation = self.wire.link(a, b).latest;
         for (way, at, peer, after) in

@@ -18,6 +18,7 @@ mod clock;
 mod disk;
 mod disk_faults;
 mod event;
+mod failover;
 mod faults;
 mod links;
 mod node;

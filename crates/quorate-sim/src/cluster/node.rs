@@ -31,6 +31,8 @@ pub(super) struct Node {
     pub(super) life: u64,
     pub(super) paused: bool,
     pub(super) slow_disk: bool,
+    /// Whether writes are left from a time when the disk was slow.
+    pub(super) is_catching_up: bool,
     /// After what time it starts again, if it was told to stop.
     pub(super) starts_after: Option<u64>,
     /// The inputs it missed while it was paused, with the generation of a connection that came up
@@ -56,6 +58,7 @@ impl Node {
             life: 0,
             paused: false,
             slow_disk: false,
+            is_catching_up: false,
             starts_after: None,
             inbox: VecDeque::new(),
             outbox: VecDeque::new(),
@@ -67,8 +70,15 @@ impl Node {
         }
     }
 
+    /// The disk is not slow any more.
+    pub(super) fn end_slow_disk(&mut self) {
+        self.is_catching_up |= self.slow_disk && self.drive.is_busy();
+        self.slow_disk = false;
+    }
+
     /// Clears all that was in memory.
     pub(super) fn forget(&mut self) {
+        self.starts_after = None;
         self.site = None;
         self.life += 1;
         self.paused = false;
@@ -118,6 +128,7 @@ impl Run<'_> {
         let started =
             catch_unwind(AssertUnwindSafe(|| SiteWithClients::start(now, config, past, &start)));
         self.see(&Event::Starts(id, life, now));
+        self.note_unsound(place);
         match started {
             Ok(Err(error)) => return self.see(&Event::CannotStart(id, &error)),
             Ok(Ok((site, effects))) => {
@@ -145,6 +156,7 @@ impl Run<'_> {
 
     pub(super) fn step(&mut self, place: usize, input: GatewayInput, generation: u64) {
         self.note_connection(place, &input, generation);
+        let was_sound = self.is_sound(place);
         let node = &mut self.nodes[place];
         let Some(site) = &mut node.site else { return };
         let now = node.clock.read(self.now);
@@ -155,6 +167,7 @@ impl Run<'_> {
                 self.monitor.on_panic(&id, panic_message(panic.as_ref()));
             }
         }
+        self.note_step(place, was_sound);
     }
 
     /// Records the connection on which the site's packets go out.

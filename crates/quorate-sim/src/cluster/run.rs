@@ -15,6 +15,7 @@ use super::claim_kind::ClaimParameters;
 use super::clients::{self, Client, ClientSlot, Placement};
 use super::disk_faults::Harm;
 use super::event::{Event, Observer};
+use super::failover::Failover;
 use super::faults::{self, Fault, Faults, Scope};
 use super::node::Node;
 use super::property::{Left, Monitor};
@@ -81,6 +82,8 @@ pub(super) enum Due {
     Heal,
     /// Checks whether any claim is left.
     Inspect,
+    /// Judges whether clients are served.
+    Judge,
 }
 
 /// The values that a seed draws once for a whole run.
@@ -131,6 +134,7 @@ pub(super) struct Run<'a> {
     /// The storage that each unit of a resource guards.
     pub(super) stores: BTreeMap<(usize, u32), Storage>,
     pub(super) monitor: Monitor,
+    pub(super) failover: Failover,
     pub(super) tally: Tally,
     pub(super) faults: Vec<(u64, Fault)>,
     /// The pairs that each partition separates; none once it is over.
@@ -189,6 +193,7 @@ impl<'a> Run<'a> {
             queues: vec![Queue::default(); names],
             stores: BTreeMap::new(),
             monitor: Monitor::new(names, plan.tolerates),
+            failover: Failover::default(),
             tally: Tally::default(),
             faults,
             partitions: Vec::new(),
@@ -228,6 +233,7 @@ impl<'a> Run<'a> {
             self.plan_in(self.lease, Due::Break);
         }
         self.plan_at(nanos(self.plan.lasts), Due::Heal);
+        self.begin_failover();
     }
 
     pub(super) fn outcome(self) -> Outcome {
@@ -280,12 +286,13 @@ impl<'a> Run<'a> {
             Due::Resume(site) => self.resume(site),
             Due::Restart(site) => self.restart(site),
             Due::StopCopy(place, life) => self.stop_copy(place, life),
-            Due::QuickDisk(site) => self.nodes[site].slow_disk = false,
+            Due::QuickDisk(site) => self.nodes[site].end_slow_disk(),
             Due::ResumeClient(process) => self.resume_client(process),
             Due::EndClient(process) => self.end_client(process),
             Due::StartClient(client) => self.restart_client(client),
             Due::Heal => self.heal(),
             Due::Inspect => self.inspect(),
+            Due::Judge => self.on_judge(),
         }
         true
     }
@@ -300,7 +307,7 @@ impl<'a> Run<'a> {
         self.slow_packets = 0;
         self.stop_copied();
         for site in 0..self.plan.quorums.n() {
-            self.nodes[site].slow_disk = false;
+            self.nodes[site].end_slow_disk();
             self.resume(site);
             self.restart(site);
         }

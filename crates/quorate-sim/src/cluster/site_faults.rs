@@ -120,6 +120,7 @@ impl Run<'_> {
     pub(super) fn block(&mut self, ways: Vec<(usize, usize)>, lasts: u64) {
         for &way in &ways {
             self.wire.block(way);
+            self.note_cut(way.0, way.1, self.now);
         }
         self.partitions.push(ways);
         self.plan_in(lasts, Due::Unblock(self.partitions.len() - 1));
@@ -140,6 +141,7 @@ impl Run<'_> {
         }
         for way in ways {
             let at = self.now + self.packet_delay();
+            self.note_cut(way.0, way.1, at);
             for arrival in self.wire.unblock(way, at) {
                 self.plan_at(arrival.at, Due::Arrive(way.0, way.1, arrival.serial));
             }
@@ -148,6 +150,7 @@ impl Run<'_> {
 
     /// Pauses a site and its embedded client.
     fn pause(&mut self, place: usize, lasts: u64) {
+        self.note_unsound(place);
         self.nodes[place].paused = true;
         if let Some(process) = self.embedded(place).map(|place| self.slots[place].process) {
             self.clients[process].paused = true;
@@ -163,6 +166,7 @@ impl Run<'_> {
         }
         node.paused = false;
         let id = node.id;
+        self.note_unsound(place);
         self.see(&Event::Recovers("goes on", Some(Endpoint::Site(id))));
         self.drain(place);
         while let Some((input, generation)) = self.nodes[place].inbox.pop_front() {
@@ -183,6 +187,7 @@ impl Run<'_> {
 
     /// A site ends, and does not start again by itself.
     pub(super) fn stop(&mut self, place: usize, reboot: bool) {
+        self.note_unsound(place);
         let finished = self.chance.percent(50);
         let node = &mut self.nodes[place];
         node.forget();

@@ -42,6 +42,8 @@ enum Taken {
     DelegationRule(Rule),
     /// A rule of clients and their sessions.
     ClientRule(Rule),
+    /// The same, with a holder whose connections break, as [`breaks`] lists.
+    ConnectionRule(Rule),
     /// A rule of streams, with pools, windows of one to four frames, and no faults.
     StreamRule(Rule),
     /// A rule of identities, with disks that are wiped, older, swapped and copied.
@@ -117,7 +119,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::GroupRepair("E1"), 0, "progress"),
     (Taken::GroupRepair("E3"), 0, "exclusion"),
     (Taken::GroupRepair("E4"), 0, "contract"),
-    (Taken::GroupRepair("E6"), 0, "exclusion"),
+    (Taken::GroupRepair("E6"), 1, "exclusion"),
     (Taken::GroupRepair("E10"), 0, "progress"),
     (Taken::GroupRepair("both-halves"), 2, "contract"),
     (Taken::GroupRepair("floor-kept"), 49, "fences grow"),
@@ -132,7 +134,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::RoleRepair("A6"), 0, "exclusion"),
     (Taken::RoleRepair("A7"), 5, "exclusion"),
     (Taken::RoleRepair("holder-kept"), 0, "progress"),
-    (Taken::RoleRepair("both-halves"), 22, "progress"),
+    (Taken::RoleRepair("both-halves"), 192, "progress"),
     (Taken::RoleRepair("floor-kept"), 23, "fences grow"),
     (Taken::RoleRepair("shared-fence"), 0, "fences grow"),
     (Taken::RoleRepair("no-quarantine"), 3, "exclusion"),
@@ -140,10 +142,10 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     // Group locks by token. A site repeats a promise that it gave to another.
     (Taken::TokenRepair("forgetful"), 0, "fences grow"),
     // It votes, asks and answers while callers of its previous incarnation are inside.
-    (Taken::TokenRepair("no-quarantine"), 17, "exclusion"),
+    (Taken::TokenRepair("no-quarantine"), 202, "exclusion"),
     (Taken::TokenRepair("E1"), 0, "fences grow"),
     (Taken::TokenRepair("E12"), 29, "exclusion"),
-    (Taken::TokenRepair("E13"), 17, "progress"),
+    (Taken::TokenRepair("E13"), 0, "progress"),
     // Two of five sites are refused, and the other three spoil each other's attempts.
     (Taken::TokenDiskRepair("final-refusal"), 611, "progress"),
     // A deadline counts from its arrival.
@@ -171,6 +173,15 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::ClientRule(Rule::LeaveIsKept), 32, "progress"),
     // A caller waits for as long as its site does not answer.
     (Taken::ClientRule(Rule::ClientKeepsDeadlines), 0, "deadlines"),
+    // A client that holds nothing stays with a site that does not answer, or has no quorum.
+    (Taken::ClientRule(Rule::SilentSiteIsLeft), 1, "failover"),
+    (Taken::ClientRule(Rule::SiteWithoutQuorumIsLeft), 19, "failover"),
+    // It tries the site that failed again and again.
+    (Taken::ClientRule(Rule::FailedSiteIsPassed), 0, "failover"),
+    // It has forgotten that its site has no quorum, because the connection broke.
+    (Taken::ConnectionRule(Rule::QuorumStatusIsKept), 0, "failover"),
+    // A site that accepts connections, and does not answer before they break, is never left.
+    (Taken::ConnectionRule(Rule::BrokenOnceIsReopened), 0, "failover"),
     // A message that does not fit the window ends the session, again and again.
     (Taken::StreamRule(Rule::FullWindowWaits), 1, "progress"),
     // A site with an empty disk is taken for a new one.
@@ -205,6 +216,21 @@ fn late_copy() -> Vec<(u64, Fault)> {
         (4 * second, Fault::Copy { site: one, older: false, lasts: 20 * second }),
         (8 * second, Fault::Crash { site: two, reboot: false, lasts: second / 20 }),
     ]
+}
+
+/// The site of a holder is isolated, and the connection breaks once when the site knows; or the
+/// site is paused, and each connection breaks soon.
+fn breaks(rule: Rule) -> Vec<(u64, Fault)> {
+    let (site, ms) = (SiteId::new(0), 1_000_000);
+    let (fault, times) = match rule {
+        Rule::QuorumStatusIsKept => {
+            let lasts = 15_000 * ms;
+            (Fault::Partition { from: vec![site], both_ways: true, lasts }, 1)
+        }
+        _ => (Fault::Pause(site, 15_000 * ms), 40),
+    };
+    let reset = |nth| ((4_700 + 250 * nth) * ms, Fault::ClientReset(0));
+    std::iter::once((4_000 * ms, fault)).chain((0..times).map(reset)).collect()
 }
 
 fn outcome(taken: Taken, seed: u64) -> Outcome {
@@ -249,6 +275,10 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
         }
         Taken::TokenRule(rule) => (plan.claims, plan.undone) = (ClaimKind::Token, Some(rule)),
         Taken::DelegationRule(rule) => (plan.claims, plan.undone) = (ClaimKind::Group, Some(rule)),
+        Taken::ConnectionRule(rule) => {
+            (plan.load, plan.faults, plan.undone) = (Load::OneHolder, Faults::None, Some(rule));
+            plan.listed = breaks(rule);
+        }
         Taken::StreamRule(rule) => {
             (plan.claims, plan.faults, plan.undone) = (ClaimKind::Pool, Faults::None, Some(rule));
             plan.window = Some(4);
@@ -282,9 +312,22 @@ fn with_the_rules_of_clients_the_same_seeds_are_clean() {
     let plan = Plan::new(build(Kind::Majority, 3).unwrap());
     let of_clients = |(taken, ..): &&(Taken, u64, &str)| matches!(taken, Taken::ClientRule(_));
     let seeds: Vec<u64> = TAKEN.iter().filter(of_clients).map(|(_, seed, _)| *seed).collect();
-    assert_eq!(seeds.len(), 7);
+    assert_eq!(seeds.len(), 10);
     for seed in seeds {
         assert_eq!(run(&plan, seed, &mut Unwatched).breach, None, "seed {seed}");
+    }
+}
+
+/// A client whose connections break is served elsewhere with the rules kept.
+#[test]
+fn with_the_rules_of_connections_a_client_is_served_elsewhere() {
+    for rule in [Rule::QuorumStatusIsKept, Rule::BrokenOnceIsReopened] {
+        let quorums = build(Kind::Majority, 3).unwrap();
+        let plan = Plan { load: Load::OneHolder, faults: Faults::None, ..Plan::new(quorums) };
+        let plan = Plan { listed: breaks(rule), ..plan };
+        for seed in 0..100 {
+            assert_eq!(run(&plan, seed, &mut Unwatched).breach, None, "{rule:?}, seed {seed}");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod contract;
 mod deadlines;
 mod exclusion;
+mod failover;
 mod fences;
 mod progress;
 mod storage;
@@ -21,13 +22,15 @@ use super::event::ClientName;
 use super::storage::Write;
 use crate::Breach;
 
+pub(super) use self::failover::{bound, first_bound};
 pub(super) use self::progress::Left;
 
 /// The names of all properties, in the order of their files.
-pub const PROPERTIES: [&str; 8] = [
+pub const PROPERTIES: [&str; 9] = [
     contract::NAME,
     deadlines::NAME,
     exclusion::NAME,
+    failover::NAME,
     fences::NAME,
     progress::NAME,
     storage::NAME,
@@ -129,6 +132,11 @@ impl Monitor {
     /// A caller waits though its deadline has passed.
     pub(super) fn on_late(&mut self, client: ClientName, call: CallId) {
         self.note(deadlines::NAME, Err(deadlines::of_late(client, call)));
+    }
+
+    /// A client is not served for so long, though only so many of its sites fail.
+    pub(super) fn on_unserved(&mut self, client: ClientName, ms: u64, bad: usize) {
+        self.note(failover::NAME, Err(failover::of_unserved(client, ms, bad)));
     }
 
     /// A client says something impossible about a call.
