@@ -227,7 +227,7 @@ fn breaks(rule: Rule) -> Vec<(u64, Fault)> {
             let lasts = 15_000 * ms;
             (Fault::Partition { from: vec![site], both_ways: true, lasts }, 1)
         }
-        _ => (Fault::Pause(site, 15_000 * ms), 40),
+        _ => (Fault::Pause(site, 15_000 * ms), 40_u64),
     };
     let reset = |nth| ((4_700 + 250 * nth) * ms, Fault::ClientReset(0));
     std::iter::once((4_000 * ms, fault)).chain((0..times).map(reset)).collect()
