@@ -38,6 +38,13 @@ pub(crate) const QUICK: &[&str] = &[
     "check pool --site --requests 1,1,0 --claims '2 of 2; 1 of 2' --budget crash=1",
     "check pool --site --requests 1,1,0 --claims '2 of 2; 1 of 2' --budget lose=1,early=1 \
      --option spares=0s",
+    // A claim for one unit needs all three sites: it withdraws, and asks again or not.
+    "check pool --site --requests 1,1,0 --claims '1 of 2; 2 of 2' --budget lose=1 --no-reopen",
+    "check pool --site --requests 2,1,0 --claims '1 of 2; 2 of 2' --budget lose=1",
+    "check pool --site --requests 1,1,0 --claims '1 of 2; 2 of 2' --budget lose=2",
+    "check pool --site --requests 1,1,0 --claims '1 of 2; 2 of 2' --budget lose=1,silent=1",
+    "check pool --site --requests 1,1,0 --claims '1 of 2; 2 of 2' --budget crash=1",
+    "check pool --site --requests 1,1,0 --claims '1 of 2 numbered; 2 of 2' --budget lose=1",
     "sim random --protocol pool --sites 5 --claims '1 of 3; 2 of 3; 3 of 3' --at-once 2 \
      --requests 4 --gives-up 3 --budget lose=6,silent=4,crash=2 --runs 5000",
     "sim random --protocol pool --sites 5 --claims '1 of 3 numbered; 2 of 3 numbered' \

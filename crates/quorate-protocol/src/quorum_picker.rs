@@ -45,6 +45,12 @@ impl<'a> QuorumPicker<'a> {
         pick(self.site.live()).or_else(|| pick(self.site.answering()))
     }
 
+    /// A quorum of sites at which we have a session, silent or not, with as many of `prefer` as
+    /// possible.
+    pub(crate) fn reachable(&self, prefer: &[SiteId]) -> Option<SiteSet> {
+        self.pick(&self.site.reachable(), prefer)
+    }
+
     /// As [`Shared::is_quorum`].
     pub(crate) fn is_quorum(&self, sites: &SiteSet) -> bool {
         match self.rotation {

@@ -177,6 +177,7 @@ fn protocol_messages() -> Vec<(Kind, ProtocolMessage)> {
                 held: true,
                 numbers: all_units(),
                 no_wait: true,
+                attempt: pool::TryNo(u64::MAX),
             }
             .into(),
         ),

@@ -7,7 +7,7 @@ use quorate_check::{Claims, Faults, Limits, Order, Report, Space, check};
 use quorate_protocol::pool::mutations::{Mutant, Mutation};
 use quorate_protocol::pool::{Claim, Options, Pool};
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
-use quorate_sim::SimProtocol;
+use quorate_sim::{Contract, SimProtocol};
 
 const ANY: Order = Order::Any { duplicates: 0 };
 const UNORDERED: Options = Options { unordered: true, bypass: false };
@@ -186,4 +186,17 @@ fn the_repairs_for_sessions_are_needed() {
         let pools = Pools { faults: lost, ..together(&[1, 1, 0], text) };
         assert_breaks(undone, &pools, Options::default(), breaks);
     }
+}
+
+/// A claim whose quorum cannot be completed keeps nobody from being served; and what was lent in a
+/// former try does not count.
+#[test]
+fn withdrawing_is_needed_and_so_are_tries() {
+    let contract = Contract { reopens: false, ..Contract::MENDED };
+    let for_good = Some(Faults { lose: 1, contract, ..Faults::NONE });
+    let pools = Pools { faults: for_good, ..together(&[1, 1, 0], "1 of 2; 2 of 2") };
+    assert_breaks(Mutation::NoWithdrawal, &pools, Options::default(), ("progress", 0));
+    let lost = Some(Faults { lose: 1, ..Faults::NONE });
+    let pools = Pools { faults: lost, ..together(&[1, 1, 0], "1 of 2; 2 of 2") };
+    assert_breaks(Mutation::TryIgnored, &pools, Options::default(), ("units", 0));
 }

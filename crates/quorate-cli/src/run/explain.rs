@@ -112,10 +112,11 @@ fn request_line(status: &LockStatus, standing: &Standing) -> String {
 }
 
 /// The sites whose permission a request lacks. If it found no quorum to ask, then it lacks those
-/// that do not answer.
+/// that do not answer. A pool needs more sites for few units than a view does.
 fn lacks(status: &LockStatus, standing: &Standing) -> Vec<SiteId> {
+    let asks_more = matches!(status.kind(), Some(Kind::Pool(_)));
     match &standing.lacks {
-        none if none.is_empty() && !standing.inside && !status.answering.enough => {
+        none if none.is_empty() && !standing.inside && (asks_more || !status.answering.enough) => {
             status.answering.silent().collect()
         }
         lacks => lacks.iter().copied().collect(),

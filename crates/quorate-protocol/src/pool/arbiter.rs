@@ -147,6 +147,7 @@ impl Arbiter {
             number: entry.number,
             fences: Fences { floor: site.floor(), ceil: site.ceil() },
             clock: site.clock.time(),
+            attempt: entry.attempt,
         };
         out.send(entry.ticket.site, ok);
         let units = entry.units;
@@ -185,8 +186,8 @@ impl Arbiter {
             let outside = recall_all || wanted > units;
             if outside && !entry.held && entry.status == Status::Ok {
                 entry.status = Status::Cancel;
-                let (ticket, number) = (entry.ticket, entry.number);
-                out.send(ticket.site, Message::Cancel { ticket, number });
+                let (ticket, number, attempt) = (entry.ticket, entry.number, entry.attempt);
+                out.send(ticket.site, Message::Cancel { ticket, number, attempt });
             }
         }
     }

@@ -27,6 +27,8 @@ pub enum Message {
         numbers: BTreeSet<u32>,
         /// Whether the arbiter shall send `wait` if the request has to wait.
         no_wait: bool,
+        /// How often it has withdrawn before.
+        attempt: TryNo,
     },
     /// From an arbiter, to a request with `no_wait`: you have to wait.
     Wait {
@@ -39,6 +41,8 @@ pub enum Message {
         ticket: Ticket,
         /// The number of this loan, among those to this request.
         number: GrantNo,
+        /// The try in which it asked.
+        attempt: TryNo,
         /// Which fences may be used with it.
         fences: Fences,
         /// The arbiter's Lamport time. Without it a site whose clock is behind would overtake
@@ -51,6 +55,8 @@ pub enum Message {
         ticket: Ticket,
         /// The number of its loan.
         number: GrantNo,
+        /// The try in which it asked.
+        attempt: TryNo,
     },
     /// To an arbiter: I gave the units back and still wait for them.
     Cancelled {
@@ -93,6 +99,8 @@ pub enum Message {
         ticket: Ticket,
         /// Which fences may be used with them.
         fences: Fences,
+        /// The try in which it asked.
+        attempt: TryNo,
     },
     /// From an arbiter: choose other units.
     Taken {
@@ -100,7 +108,27 @@ pub enum Message {
         ticket: Ticket,
         /// The numbers that others have named here.
         by_others: BTreeSet<u32>,
+        /// The try in which it asked.
+        attempt: TryNo,
     },
+}
+
+/// How often a request had withdrawn, for want of a quorum, when it asked. Answers to a former try
+/// do not count: what was lent in it is given back.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct TryNo(pub u64);
+
+impl TryNo {
+    pub(super) fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+
+    /// The number as people count tries; nothing for the first.
+    fn in_words(self) -> String {
+        if self == Self::default() { String::new() } else { format!(", try {}", self.0 + 1) }
+    }
 }
 
 impl Message {
@@ -123,6 +151,18 @@ impl Message {
             | Message::Name { ticket, .. }
             | Message::Named { ticket, .. }
             | Message::Taken { ticket, .. } => ticket,
+        }
+    }
+
+    /// The try it is about, if it is about one.
+    pub fn attempt(&self) -> Option<TryNo> {
+        match *self {
+            Message::Request { attempt, .. }
+            | Message::Ok { attempt, .. }
+            | Message::Cancel { attempt, .. }
+            | Message::Named { attempt, .. }
+            | Message::Taken { attempt, .. } => Some(attempt),
+            _ => None,
         }
     }
 
@@ -159,6 +199,7 @@ impl fmt::Display for Message {
             Message::Name { numbers, .. } => write!(f, ": {}", listed(numbers)),
             Message::Taken { by_others, .. } => write!(f, ": {}", listed(by_others)),
             Message::Raise { ceil, .. } | Message::Raised { ceil, .. } => write!(f, " to {ceil}"),
-        }
+        }?;
+        f.write_str(&self.attempt().unwrap_or_default().in_words())
     }
 }

@@ -40,7 +40,7 @@ use crate::{
 };
 
 pub use self::claim::{Claim, Grant};
-pub use self::message::Message;
+pub use self::message::{Message, TryNo};
 pub use self::options::Options;
 pub use quorate_session::Units;
 
@@ -101,8 +101,8 @@ impl Pool {
         }
         site.observe(ticket);
         match message {
-            Message::Request { units, held, numbers, no_wait, .. } => {
-                let entry = Entry { numbers, ..Entry::new(ticket, units, held, session) };
+            Message::Request { units, held, numbers, no_wait, attempt, .. } => {
+                let entry = Entry { numbers, attempt, ..Entry::new(ticket, units, held, session) };
                 arbiter.on_request(site, entry, out);
                 if no_wait && arbiter.queue.get_mut(ticket).is_some_and(|entry| entry.waits()) {
                     out.send(from, Message::Wait { ticket });
@@ -128,18 +128,24 @@ impl Pool {
         out: &mut Out<Self>,
     ) -> Result<(), Violation> {
         let requester = &mut self.requester;
+        if requester.has_withdrawn(&message) {
+            out.ignore("it answers a former try");
+            return Ok(());
+        }
         match message {
-            Message::Ok { ticket, number, fences, clock } => {
+            Message::Ok { ticket, number, fences, clock, .. } => {
                 requester.on_ok(site, from, ticket, number, fences, out)?;
                 site.clock.observe(clock);
             }
             Message::Wait { ticket } => requester.on_wait(ticket),
-            Message::Cancel { ticket, number } => requester.on_cancel(from, ticket, number, out)?,
+            Message::Cancel { ticket, number, .. } => {
+                requester.on_cancel(from, ticket, number, out)?;
+            }
             Message::Raised { ticket, ceil } => requester.on_raised(site, from, ticket, ceil, out),
-            Message::Named { ticket, fences } => {
+            Message::Named { ticket, fences, .. } => {
                 requester.on_named(site, from, ticket, fences, out);
             }
-            Message::Taken { ticket, by_others } => {
+            Message::Taken { ticket, by_others, .. } => {
                 requester.on_taken(site, from, ticket, &by_others, out)?;
             }
             _ => unreachable!("all other messages are for the arbiter"),

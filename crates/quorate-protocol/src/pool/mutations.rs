@@ -8,13 +8,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use litemap::LiteMap;
 use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use strum::IntoEnumIterator;
 
 use super::queue::Status;
+use super::request::Request;
+use super::requester::Requester;
 use super::{Message, Options, Pool};
 use crate::mutations::MutantProtocol;
-use crate::{Clock, Effect, Fences, Input, Out, Protocol, Shared, Tick, Ticket, Violation};
+use crate::{
+    ClaimId, Clock, Effect, Fences, Input, Out, Protocol, Shared, Tick, Ticket, Violation,
+};
 
 /// A repair that can be undone: of an error of the printed algorithm (E1 to E5), an error that the
 /// paper does not make (N1 to N4), or one by name. `docs/protocols/pool.md` lists them.
@@ -64,6 +69,10 @@ pub enum Mutation {
     DropInside,
     /// A request that stays inside asks for no spare permissions. Only whole sites show it.
     NoSpares,
+    /// A request that cannot get a quorum keeps what it has, and asks all others that it reaches.
+    NoWithdrawal,
+    /// Answers to a former try of a request count.
+    TryIgnored,
 }
 
 impl Mutation {
@@ -157,7 +166,7 @@ impl Mutant {
             (Mutation::E1, &mut Message::Request { ticket, units, .. }) => {
                 self.wanted.insert(ticket, units);
             }
-            (Mutation::E1, &mut Message::Cancel { ticket, number }) => {
+            (Mutation::E1, &mut Message::Cancel { ticket, number, .. }) => {
                 let kept = self.kept.as_mut().filter(|(former, _)| *former == ticket);
                 if kept.is_some_and(|(_, held)| held.remove(from)) {
                     out.send(from, Message::Cancelled { ticket, number });
@@ -191,6 +200,18 @@ impl Mutant {
             {
                 arbiter.queue.remove(*ticket);
                 return None;
+            }
+            (
+                Mutation::TryIgnored,
+                Message::Ok { ticket, attempt, .. }
+                | Message::Cancel { ticket, attempt, .. }
+                | Message::Named { ticket, attempt, .. }
+                | Message::Taken { ticket, attempt, .. },
+            ) => {
+                if let Some(request) = self.pool.requester.request(*ticket) {
+                    request.permissions.get(&from)?;
+                    *attempt = request.attempt;
+                }
             }
             (Mutation::ClockUntold, Message::Ok { clock, .. }) => *clock = 0,
             (Mutation::HeldInOrder, Message::Request { held, .. }) => *held = false,
@@ -263,6 +284,36 @@ impl Mutant {
             self.pool.requester.on_named(site, arbiter, ticket, Fences::default(), out);
         }
     }
+
+    /// Lets requests that have just withdrawn keep what they have, and those without a quorum ask
+    /// all sites that they reach.
+    fn undo_withdrawals(
+        &mut self,
+        site: &Shared,
+        before: &LiteMap<ClaimId, Request>,
+        out: &mut Out<Pool>,
+    ) {
+        let Requester { quorums, requests, .. } = &mut self.pool.requester;
+        for (id, request) in requests.iter_mut() {
+            let former = before.get(id).filter(|former| former.attempt != request.attempt);
+            if let Some(former) = former {
+                *request = Request { repaired: true, ..former.clone() };
+                request.permissions.retain(|&arbiter, _| site.session_at(arbiter).is_some());
+                out.retain(|effect| match effect {
+                    Effect::Send(_, Message::Release { ticket, .. }) => *ticket != request.ticket,
+                    _ => true,
+                });
+            }
+            let quorums = site.picker_for(quorums.of(request.units.count));
+            if quorums.reachable(&[]).is_none() {
+                for arbiter in site.reachable().iter() {
+                    if !request.permissions.contains_key(&arbiter) {
+                        request.ask(arbiter, out);
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl super::Arbiter {
@@ -292,7 +343,8 @@ impl super::Arbiter {
             self.lend_unchecked(site, place, out);
             let entry = self.queue.at_mut(place);
             entry.status = Status::Cancel;
-            out.send(ticket.site, Message::Cancel { ticket, number: entry.number });
+            let (number, attempt) = (entry.number, entry.attempt);
+            out.send(ticket.site, Message::Cancel { ticket, number, attempt });
         }
     }
 
@@ -302,8 +354,8 @@ impl super::Arbiter {
             (0..self.queue.len()).filter(|&place| self.is_in_prefix(place)).collect();
         for place in inside {
             let entry = self.queue.at_mut(place);
-            let (ticket, number) = (entry.ticket, entry.number);
-            let cancel = Effect::Send(ticket.site, Message::Cancel { ticket, number });
+            let (ticket, number, attempt) = (entry.ticket, entry.number, entry.attempt);
+            let cancel = Effect::Send(ticket.site, Message::Cancel { ticket, number, attempt });
             let mut removed = false;
             out.retain(|effect| {
                 removed |= *effect == cancel;
@@ -331,8 +383,12 @@ impl MutantProtocol for Mutant {
         out: &mut Out<Pool>,
     ) -> Result<(), Violation> {
         if let Some(input) = self.mutate(site, input, out) {
+            let before = self.pool.requester.requests.clone();
             self.pool.step(site, now, input.clone(), out)?;
             self.mutate_after(site, &input, out);
+            if self.undone == Mutation::NoWithdrawal {
+                self.undo_withdrawals(site, &before, out);
+            }
         }
         Ok(())
     }

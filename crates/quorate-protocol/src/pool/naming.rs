@@ -11,6 +11,7 @@ use quorate_quorum::SiteId;
 
 use super::arbiter::Arbiter;
 use super::permission::Permission;
+use super::queue::Entry;
 use super::request::Request;
 use super::requester::Requester;
 use super::{Message, Pool};
@@ -243,15 +244,16 @@ impl Arbiter {
             out.ignore("it has no units here");
             return Ok(());
         };
-        self.check_named(ticket, self.queue.at(place).units, &numbers)?;
+        let Entry { units, attempt, .. } = *self.queue.at(place);
+        self.check_named(ticket, units, &numbers)?;
         let by_others = self.queue.named_by_others(ticket);
         if !by_others.is_disjoint(&numbers) {
-            out.send(ticket.site, Message::Taken { ticket, by_others });
+            out.send(ticket.site, Message::Taken { ticket, by_others, attempt });
             return Ok(());
         }
         if !numbers.is_empty() {
             let fences = Fences { floor: site.floor(), ceil: site.ceil() };
-            out.send(ticket.site, Message::Named { ticket, fences });
+            out.send(ticket.site, Message::Named { ticket, fences, attempt });
         }
         self.queue.at_mut(place).numbers = numbers;
         self.check_numbers(place);

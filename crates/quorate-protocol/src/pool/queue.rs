@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use litemap::LiteMap;
 use quorate_quorum::SiteId;
 
+use super::TryNo;
 use crate::{GrantNo, SessionNo, Ticket};
 
 /// A request at an arbiter.
@@ -17,6 +18,8 @@ pub(super) struct Entry {
     pub(super) held: bool,
     /// The session in which it asked.
     pub(super) session: SessionNo,
+    /// The try in which it asked: every answer carries it.
+    pub(super) attempt: TryNo,
     pub(super) status: Status,
     /// The number of the last loan to it.
     pub(super) number: GrantNo,
@@ -38,7 +41,8 @@ pub(super) enum Status {
 impl Entry {
     pub(super) fn new(ticket: Ticket, units: u32, held: bool, session: SessionNo) -> Self {
         let (status, number, numbers) = (Status::Wait, GrantNo::default(), BTreeSet::new());
-        Self { ticket, units, held, session, status, number, numbers }
+        let attempt = TryNo::default();
+        Self { ticket, units, held, session, attempt, status, number, numbers }
     }
 
     pub(super) fn waits(&self) -> bool {

@@ -1,7 +1,8 @@
 //! What happens when sessions end, at the requester half and at the arbiter half.
 //!
 //! A requester asks other arbiters instead of lost ones. Any of them will do, because a request
-//! enters as soon as the permissions in hand contain a quorum.
+//! enters as soon as the permissions in hand contain a quorum. A request that cannot get a quorum
+//! any more withdraws, so that it keeps what it has from nobody, and asks again when it can.
 
 use quorate_quorum::{SiteId, SiteSet};
 
@@ -42,15 +43,15 @@ impl Requester {
         }
     }
 
-    /// We have a session at `peer`: asks it for every request that has not asked a quorum, or
-    /// collects spare permissions. Others are asked too, if that is not enough: a site that was
-    /// silent answers again by now.
+    /// We have a session at `peer` again: every request that has not asked a quorum asks one, if there
+    /// is one now, and one that collects spare permissions asks `peer`. A site that was silent answers
+    /// again by now.
     pub(super) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<Pool>) {
         if self.is_idle() {
             return out.ignore("there is no request");
         }
         for (_, request) in self.requests.iter_mut() {
-            if request.stays || !request.has_asked_quorum(site, &self.quorums) {
+            if request.stays {
                 request.ask_another(peer, out);
             }
             request.ask_quorum(site, &self.quorums, out);
@@ -60,16 +61,34 @@ impl Requester {
 
 impl Request {
     /// Asks more arbiters until a quorum has been asked in sessions that are neither lost nor
-    /// silent, if there is such a quorum.
-    fn ask_quorum(&mut self, site: &Shared, quorums: &UnitQuorums, out: &mut Out<Pool>) {
+    /// silent. If there is no such quorum, asks one with silent ones: their silence ends soon, and
+    /// only its bad end is reported. If there is none either, withdraws.
+    pub(super) fn ask_quorum(&mut self, site: &Shared, quorums: &UnitQuorums, out: &mut Out<Pool>) {
         if self.has_asked_quorum(site, quorums) {
             return;
         }
-        let prefer: Vec<SiteId> = self.asked(site).iter().collect();
-        let quorum = site.picker_for(quorums.of(self.units.count)).replacement(&prefer);
-        for arbiter in quorum.iter().flat_map(SiteSet::iter) {
-            self.ask_another(arbiter, out);
+        let picker = site.picker_for(quorums.of(self.units.count));
+        let asked: Vec<SiteId> = self.asked(site).iter().collect();
+        let all_asked: Vec<SiteId> = self.permissions.keys().copied().collect();
+        let quorum = picker.replacement(&asked).or_else(|| picker.reachable(&all_asked));
+        match quorum {
+            Some(quorum) => quorum.iter().for_each(|arbiter| self.ask_another(arbiter, out)),
+            // Several sessions may have ended at once, and it is about to learn of their loss.
+            None if self.inside.is_some() => {}
+            None => self.withdraw(site, out),
         }
+    }
+
+    /// Gives everything back and leaves all queues, but keeps its ticket.
+    fn withdraw(&mut self, site: &Shared, out: &mut Out<Pool>) {
+        if self.permissions.is_empty() {
+            return;
+        }
+        self.permissions.retain(|&arbiter, _| site.session_at(arbiter).is_some());
+        self.leave(out);
+        self.permissions.clear();
+        self.choice = None;
+        self.attempt = self.attempt.next();
     }
 
     pub(super) fn ask_another(&mut self, arbiter: SiteId, out: &mut Out<Pool>) {

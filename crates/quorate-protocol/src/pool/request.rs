@@ -8,7 +8,7 @@ use quorate_quorum::{SiteId, SiteSet};
 use super::naming::NamingState;
 use super::permission::Permission;
 use super::unit_quorums::UnitQuorums;
-use super::{Message, Pool, Units};
+use super::{Message, Pool, TryNo, Units};
 use crate::no_wait::NoWait;
 use crate::{Fence, Out, Shared, Ticket};
 
@@ -16,6 +16,8 @@ use crate::{Fence, Out, Shared, Ticket};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Request {
     pub(super) ticket: Ticket,
+    /// How often it has withdrawn.
+    pub(super) attempt: TryNo,
     pub(super) units: Units,
     /// A sorted vector: most have a handful of entries, and there may be many requests.
     pub(super) permissions: LiteMap<SiteId, Permission>,
@@ -94,14 +96,14 @@ impl Request {
     pub(super) fn ask(&mut self, arbiter: SiteId, out: &mut Out<Pool>) {
         let (ticket, units, held) = (self.ticket, self.units.count, self.inside.is_some());
         let numbers = if held { self.numbers() } else { BTreeSet::new() };
-        let no_wait = self.no_wait.is_on();
-        out.send(arbiter, Message::Request { ticket, units, held, numbers, no_wait });
+        let (no_wait, attempt) = (self.no_wait.is_on(), self.attempt);
+        out.send(arbiter, Message::Request { ticket, units, held, numbers, no_wait, attempt });
         let names = NamingState::new(held);
         self.permissions.insert(arbiter, Permission { names, ..Permission::default() });
     }
 
     /// Figure 1, *exit*: sends a release to all arbiters that were asked.
-    pub(super) fn leave(self, out: &mut Out<Pool>) {
+    pub(super) fn leave(&self, out: &mut Out<Pool>) {
         let (ticket, floor) = (self.ticket, self.inside.map(Fence::next));
         for &arbiter in self.permissions.keys() {
             out.send(arbiter, Message::Release { ticket, floor });

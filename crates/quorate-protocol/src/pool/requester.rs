@@ -7,7 +7,7 @@ use quorate_quorum::{SiteId, SiteSet};
 
 use super::request::Request;
 use super::unit_quorums::UnitQuorums;
-use super::{Claim, Grant, Pool};
+use super::{Claim, Grant, Message, Pool, TryNo};
 use crate::no_wait::NoWait;
 use crate::{ClaimId, ClaimView, Fence, Fences, GrantNo, Out, Shared, Ticket, Violation};
 
@@ -25,7 +25,8 @@ impl Requester {
         Self { quorums, spares, requests: LiteMap::new() }
     }
 
-    /// Figure 1, *request*: asks every arbiter of a quorum for so many units.
+    /// Figure 1, *request*: asks every arbiter of a quorum for so many units; none if there is no
+    /// quorum now.
     ///
     /// **Deviation.** The clock advances with every request. The paper advances it on receipt only,
     /// and if a request is given up the next one could have the same ticket (E3). Queues are
@@ -42,28 +43,26 @@ impl Requester {
             return Err(Violation::Busy);
         }
         let quorums = site.picker_for(self.quorums.of(units.count));
-        let (quorum, repaired) = match quorums.quorum() {
-            Some(quorum) => (quorum, false),
-            None if quorums.may_ask() => (site.reachable(), true),
-            None => return Err(Violation::NoQuorum),
-        };
+        let quorum = quorums.quorum();
+        if quorum.is_none() && !quorums.may_ask() {
+            return Err(Violation::NoQuorum);
+        }
         let ticket = Ticket { time: site.ticket_time(), site: site.site(), claim: id };
-        let permissions = LiteMap::with_capacity(quorum.len());
-        let (inside, choice) = (None, None);
-        let (stays, no_wait) = (false, NoWait::new(no_wait));
         let mut request = Request {
             ticket,
+            attempt: TryNo::default(),
             units,
-            permissions,
-            repaired,
-            inside,
-            stays,
+            permissions: LiteMap::with_capacity(quorum.as_ref().map_or(0, SiteSet::len)),
+            repaired: quorum.is_none(),
+            inside: None,
+            stays: false,
             numbered,
-            choice,
-            no_wait,
+            choice: None,
+            no_wait: NoWait::new(no_wait),
         };
-        for arbiter in quorum.iter() {
-            request.ask(arbiter, out);
+        match quorum {
+            Some(quorum) => quorum.iter().for_each(|arbiter| request.ask(arbiter, out)),
+            None => request.ask_quorum(site, &self.quorums, out),
         }
         self.requests.insert(id, request);
         Ok(())
@@ -228,6 +227,13 @@ impl Requester {
 
     pub(super) fn view_of(&self, claim: ClaimId) -> Option<ClaimView> {
         self.requests.get(&claim).map(Request::view)
+    }
+
+    /// Whether a message answers a try after which its request has withdrawn.
+    pub(super) fn has_withdrawn(&mut self, message: &Message) -> bool {
+        let request = self.request(message.ticket());
+        let attempt = request.map(|request| request.attempt);
+        message.attempt().zip(attempt).is_some_and(|(answered, present)| answered != present)
     }
 
     /// The request a message is about, unless it is over.

@@ -84,7 +84,7 @@ impl Run<'_> {
     /// A caller claims a lock, if its process is alive.
     pub(super) fn on_claim(&mut self, caller: usize) {
         let process = self.slots[self.slot_of[caller]].process;
-        if self.healed_at.is_some() {
+        if self.settled_at.is_some() {
             return;
         }
         if !self.clients[process].is_alive() || self.clients[process].stopping {
@@ -276,7 +276,7 @@ impl Run<'_> {
     /// Plans what a caller does inside: it writes now and then, and leaves.
     pub(super) fn plan_stay(&mut self, id: CallId) {
         let mut hold = self.call(id).hold;
-        if self.healed_at.is_some() {
+        if self.settled_at.is_some() {
             hold = self.chance.below(20 * MS);
         }
         for _ in 0..=self.chance.below(3) {
@@ -447,7 +447,7 @@ impl Run<'_> {
 
     /// A process asks to break a grant, sometimes with the wrong fence.
     pub(super) fn on_break(&mut self) {
-        if self.healed_at.is_some() {
+        if self.settled_at.is_some() {
             return;
         }
         let wait = self.chance.about(3 * self.lease);

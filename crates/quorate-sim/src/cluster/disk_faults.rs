@@ -6,11 +6,11 @@
 use quorate_quorum::{SiteId, SiteSet};
 use quorate_site::Past;
 
+use super::Plan;
 use super::clock::Clock;
 use super::faults::Damage;
 use super::node::Node;
 use super::run::{Due, Run};
-use super::{ClaimKind, Plan};
 use crate::chance::Chance;
 
 /// What has happened to the disk of a site. A site that was harmed may stay out for ever.
@@ -37,13 +37,17 @@ impl Run<'_> {
     /// without it.
     fn can_spoil(&self, place: usize) -> bool {
         let n = self.plan.quorums.n();
-        let formed = (0..n).all(|site| {
-            let disk = &self.nodes[site].drive.synced.disk;
-            self.nodes[site].harm != Harm::None || disk.identity.lineage.begun.is_some()
-        });
         let sound = (0..n).filter(|&site| site != place && self.nodes[site].harm == Harm::None);
         let sound: SiteSet = sound.map(SiteId::new).collect();
-        formed && sound.len() > n / 2 && self.plan.quorums.is_quorum(&sound)
+        self.has_formed() && sound.len() > n / 2 && self.plan.quorums.is_quorum(&sound)
+    }
+
+    /// Whether the cluster has formed: all its sites were up together once.
+    pub(super) fn has_formed(&self) -> bool {
+        (0..self.plan.quorums.n()).all(|site| {
+            let disk = &self.nodes[site].drive.synced.disk;
+            self.nodes[site].harm != Harm::None || disk.identity.lineage.begun.is_some()
+        })
     }
 
     pub(super) fn can_damage(&self, place: usize, damage: Damage) -> bool {
@@ -116,13 +120,7 @@ impl Run<'_> {
 
     /// Whether a site has stopped for good.
     pub(super) fn is_stopped(&self, place: usize) -> bool {
-        self.healed_at.is_some() && self.nodes[place].harm == Harm::Copied
-    }
-
-    /// Whether callers may wait for ever, because a site is out: some pools need all sites.
-    pub(super) fn can_get_stuck(&self) -> bool {
-        let is_pool = matches!(self.plan.claims, ClaimKind::Pool);
-        is_pool && self.nodes.iter().take(self.plan.quorums.n()).any(|node| node.harm != Harm::None)
+        self.settled_at.is_some() && self.nodes[place].harm == Harm::Copied
     }
 
     /// The second process of a site ends.

@@ -17,6 +17,7 @@ mod clients;
 mod clock;
 mod disk;
 mod disk_faults;
+mod ending;
 mod event;
 mod failover;
 mod faults;
@@ -55,7 +56,8 @@ pub struct Plan {
     pub lease: Duration,
     /// The largest error of a clock's rate, in millionths. Any two clocks may differ by twice that.
     pub skew: u32,
-    /// How long callers make claims and faults happen; then all faults end, until no claim is left.
+    /// How long callers make claims and faults happen. Then all faults end but those of sites that
+    /// are down, until nobody waits whose quorum is up; then those too, until no claim is left.
     pub lasts: Duration,
     /// The callers.
     pub load: Load,

@@ -6,19 +6,17 @@ use std::time::Duration;
 
 use quorate_quorum::SiteId;
 use quorate_session::session::Window;
-use quorate_session::{CallId, Name, RequestView, ResourceView};
+use quorate_session::{CallId, Name};
 use quorate_site::Config;
-use quorate_site::client_gateway::SiteWithClients;
 
 use super::callers::{Call, Queue};
 use super::claim_kind::ClaimParameters;
 use super::clients::{self, Client, ClientSlot, Placement};
-use super::disk_faults::Harm;
 use super::event::{Event, Observer};
 use super::failover::Failover;
 use super::faults::{self, Fault, Faults, Scope};
 use super::node::Node;
-use super::property::{Left, Monitor};
+use super::property::Monitor;
 use super::storage::Storage;
 use super::tally::Tally;
 use super::wire::Wire;
@@ -27,9 +25,6 @@ use crate::chance::Chance;
 
 /// A millisecond, in nanoseconds.
 pub(super) const MS: u64 = 1_000_000;
-
-/// No claim may be left so many leases after the end of the faults.
-const BOUND: u64 = 30;
 
 /// An event that is due at some time. Sites, client processes and resources are list indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,9 +73,9 @@ pub(super) enum Due {
     ResumeClient(usize),
     EndClient(usize),
     StartClient(usize),
-    /// All faults end, and callers make no more claims.
-    Heal,
-    /// Checks whether any claim is left.
+    /// All faults end but those of sites that are down, and callers make no more claims.
+    Settle,
+    /// Checks whether anybody waits who need not.
     Inspect,
     /// Judges whether clients are served.
     Judge,
@@ -141,14 +136,19 @@ pub(super) struct Run<'a> {
     pub(super) partitions: Vec<Vec<(usize, usize)>>,
     /// How many faults make packets slow.
     pub(super) slow_packets: u32,
+    /// When callers stopped making claims and faults happening, and when sites that were down
+    /// started too.
+    pub(super) settled_at: Option<u64>,
     pub(super) healed_at: Option<u64>,
+    /// When a site last started or stopped.
+    pub(super) changed_at: u64,
     /// How many sites were started.
     pub(super) starts: u64,
     /// How many places of folders there have been.
     pub(super) places: u64,
     /// How many checks in a row have found no claim.
-    quiet: u32,
-    over: bool,
+    pub(super) quiet: u32,
+    pub(super) over: bool,
 }
 
 impl<'a> Run<'a> {
@@ -198,7 +198,9 @@ impl<'a> Run<'a> {
             faults,
             partitions: Vec::new(),
             slow_packets: 0,
+            settled_at: None,
             healed_at: None,
+            changed_at: 0,
             starts: 0,
             places: 0,
             quiet: 0,
@@ -232,7 +234,7 @@ impl<'a> Run<'a> {
         if matches!(self.plan.load, Load::Drawn { .. }) {
             self.plan_in(self.lease, Due::Break);
         }
-        self.plan_at(nanos(self.plan.lasts), Due::Heal);
+        self.plan_at(nanos(self.plan.lasts), Due::Settle);
         self.begin_failover();
     }
 
@@ -290,91 +292,12 @@ impl<'a> Run<'a> {
             Due::ResumeClient(process) => self.resume_client(process),
             Due::EndClient(process) => self.end_client(process),
             Due::StartClient(client) => self.restart_client(client),
-            Due::Heal => self.heal(),
+            Due::Settle => self.settle(),
             Due::Inspect => self.inspect(),
             Due::Judge => self.on_judge(),
         }
         true
     }
-
-    /// Ends all faults; callers that are inside leave soon.
-    fn heal(&mut self) {
-        self.healed_at = Some(self.now);
-        self.see(&Event::Recovers("all faults are over", None));
-        for place in 0..self.partitions.len() {
-            self.unblock(place);
-        }
-        self.slow_packets = 0;
-        self.stop_copied();
-        for site in 0..self.plan.quorums.n() {
-            self.nodes[site].end_slow_disk();
-            self.resume(site);
-            self.restart(site);
-        }
-        for place in 0..self.slots.len() {
-            self.resume_client(self.slots[place].process);
-            self.restart_client(place);
-        }
-        for place in 0..self.calls.len() {
-            if self.calls[place].is_inside() {
-                let wait = self.chance.below(self.lease / 4);
-                self.plan_in(wait, Due::Leave(CallId(place as u64)));
-            }
-        }
-        self.plan_in(self.lease / 2, Due::Inspect);
-    }
-
-    fn inspect(&mut self) {
-        let since = self.now - self.healed_at.expect("it is healed");
-        let left = self.left();
-        self.quiet = if left.is_nothing() { self.quiet + 1 } else { 0 };
-        if self.quiet == 3 {
-            self.tally.settled_ns_max = since - self.lease;
-            self.over = true;
-        } else if since > BOUND * self.lease && self.can_get_stuck() {
-            self.over = true;
-        } else if since > BOUND * self.lease {
-            self.monitor.on_stuck(BOUND, &left);
-        } else {
-            self.plan_in(self.lease / 2, Due::Inspect);
-        }
-    }
-
-    fn left(&self) -> Left {
-        let mut left = Left::default();
-        // A site that is out keeps its callers waiting.
-        let counts = |call: &&Call| self.nodes[self.clients[call.process].site].harm == Harm::None;
-        for call in self.calls.iter().filter(counts) {
-            left.waiting += usize::from(call.is_waiting());
-            left.inside += usize::from(call.is_inside());
-            left.leaving += usize::from(call.leaving);
-        }
-        for node in self.nodes.iter().filter(|node| node.harm == Harm::None) {
-            let Some(site) = node.site.as_ref().map(SiteWithClients::site) else { continue };
-            let views = site.names().filter_map(|name| site.show(name));
-            left.known.extend(views.map(|view| (node.id, in_words(&view))));
-        }
-        left
-    }
-}
-
-/// A resource as a site sees it, in short.
-fn in_words(view: &ResourceView) -> String {
-    let mut text = view.name.to_string();
-    for RequestView { ticket, missing, .. } in &view.requests {
-        text = format!("{text}, wants it with {ticket}, lacks {}", listed(missing));
-    }
-    if !view.lent.is_empty() {
-        text = format!("{text}, lent to {}", listed(&view.lent));
-    }
-    if !view.queue.is_empty() {
-        text = format!("{text}, queued {}", listed(&view.queue));
-    }
-    text
-}
-
-fn listed(things: &[impl ToString]) -> String {
-    things.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn nanos(time: Duration) -> u64 {

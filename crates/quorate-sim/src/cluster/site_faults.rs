@@ -13,7 +13,7 @@ use super::run::{Due, Run};
 impl Run<'_> {
     pub(super) fn on_fault(&mut self, place: usize) {
         let fault = self.faults[place].1.clone();
-        if self.healed_at.is_some() || !self.is_possible(&fault) {
+        if self.settled_at.is_some() || !self.is_possible(&fault) {
             return;
         }
         self.tally.faults[fault.kind()] += 1;
@@ -189,6 +189,7 @@ impl Run<'_> {
     pub(super) fn stop(&mut self, place: usize, reboot: bool) {
         self.note_unsound(place);
         let finished = self.chance.percent(50);
+        self.changed_at = self.now;
         let node = &mut self.nodes[place];
         node.forget();
         node.drive.crash(finished);
@@ -219,7 +220,8 @@ impl Run<'_> {
     }
 
     pub(super) fn restart(&mut self, place: usize) {
-        if self.nodes[place].site.is_none() && !self.is_stopped(place) {
+        if self.nodes[place].site.is_none() && !self.is_stopped(place) && !self.stays_down(place) {
+            self.changed_at = self.now;
             self.start(place);
         }
     }

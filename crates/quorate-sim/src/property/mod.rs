@@ -81,6 +81,8 @@ pub(crate) struct WorldCounts {
     pub(crate) futile: u32,
     pub(crate) inside: usize,
     pub(crate) waiting: usize,
+    /// How many of them have no quorum, if nothing else is under way.
+    pub(crate) unservable: usize,
     pub(crate) occupied: usize,
     /// Whether everything that is lost comes back, so that all sites can be reached in the end.
     pub(crate) mended: bool,

@@ -312,16 +312,33 @@ impl<P: SimProtocol> World<P> {
             None if P::LOSSY => self.owed(true, true).len(),
             None => 0,
         };
+        let in_flight = self.channels.in_flight() + owed;
+        let quiet = in_flight + self.armed + self.inside == 0 && self.waiting > 0;
         let counts = WorldCounts {
-            in_flight: self.channels.in_flight() + owed,
+            in_flight,
             armed: self.armed,
             futile: self.futile,
             inside: self.inside,
             waiting: self.waiting,
+            unservable: if quiet { self.unservable() } else { 0 },
             occupied: self.occupied,
             mended: self.contract.is_none_or(|contract| contract.reopens && contract.restarts),
         };
         self.monitor.on_action_done(&counts, &self.fixed.0.options);
+    }
+
+    /// How many claims wait whose site has no sessions at a quorum for them.
+    fn unservable(&self) -> usize {
+        if self.contract.is_none() {
+            return 0;
+        }
+        let of_node = |node: &Memo<Node<P>>| {
+            let (shared, reachable) = (&node.shared, node.shared.reachable());
+            let waiting = node.claims.iter().filter(|(_, state)| **state == ClaimState::Waiting);
+            let quorums = waiting.map(|(&id, _)| node.protocol.quorums_of(shared, id));
+            quorums.filter(|quorums| !shared.is_quorum_of(*quorums, 0, &reachable)).count()
+        };
+        self.nodes.iter().map(of_node).sum()
     }
 
     /// Puts a message under way. In a world of sessions it travels in one of them.

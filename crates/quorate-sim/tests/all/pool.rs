@@ -113,13 +113,19 @@ fn arbiters_may_die_as_long_as_a_quorum_is_left() {
     }
 }
 
-/// One more and some wait for ever; but nobody gets units that are not there.
+/// One more, and claims without a quorum wait for ever; but they keep nobody else from being
+/// served, and nobody gets units that are not there.
 #[test]
-fn one_death_more_blocks_but_never_over_allocates() {
-    let arbiters = Arbiters::uniform(5, 3).unwrap();
+fn one_death_more_blocks_only_those_without_a_quorum() {
+    let arbiters = || Arbiters::uniform(5, 3).unwrap();
     let faults = Some(Faults { crash: 2, contract: FOR_GOOD, ..Faults::NONE });
-    let plan = Plan { faults, ..plan::<Pool>(arbiters, Options::default()) };
-    let breaches = (0..300).filter_map(|seed| run(&plan, seed, &mut Unwatched).breach);
+    let with = Plan { faults, ..plan::<Pool>(arbiters(), Options::default()) };
+    let outcomes: Vec<_> = (0..300).map(|seed| run(&with, seed, &mut Unwatched)).collect();
+    assert!(outcomes.iter().all(|outcome| outcome.breach.is_none()));
+    assert!(outcomes.iter().any(|outcome| outcome.tally.unserved > 0));
+    let options = (Options::default(), Mutation::NoWithdrawal);
+    let without = Plan { faults, ..plan::<Mutant>(arbiters(), options) };
+    let breaches = (0..300).filter_map(|seed| run(&without, seed, &mut Unwatched).breach);
     let breaches: Vec<_> = breaches.map(|breach| breach.property).collect();
     assert!(!breaches.is_empty());
     assert!(breaches.iter().all(|&property| property == "progress"), "{breaches:?}");
@@ -135,6 +141,7 @@ fn a_seed_shows_what_each_repair_is_for() {
         (Mutation::FloorKept, "fences grow"),
         (Mutation::CeilVolatile, "fences grow"),
         (Mutation::NoRecheck, "progress"),
+        (Mutation::TryIgnored, "progress"),
     ] {
         let options = (Options::default(), undone);
         let plan = plan::<Mutant>(Arbiters::uniform(3, 2).unwrap(), options);

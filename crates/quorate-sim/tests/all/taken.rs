@@ -115,6 +115,8 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::PoolRepair("floor-kept"), 0, "fences grow"),
     (Taken::PoolRepair("no-recheck"), 80, "progress"),
     (Taken::PoolRepair("unnamed"), 4, "exclusion"),
+    // A site stays down, and claims that it could serve keep others waiting.
+    (Taken::PoolRepair("no-withdrawal"), 38, "progress"),
     // Group locks.
     (Taken::GroupRepair("E1"), 0, "progress"),
     (Taken::GroupRepair("E3"), 0, "exclusion"),

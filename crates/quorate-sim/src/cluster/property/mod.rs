@@ -149,6 +149,12 @@ impl Monitor {
         self.note(survival::NAME, Err(survival::of_lost(client, call)));
     }
 
+    /// So many callers wait whose quorum is among the sites that are up, this many leases after the
+    /// last change.
+    pub(super) fn on_unserved(&mut self, leases: u64, up: &SiteSet, unserved: usize, left: &Left) {
+        self.note(progress::NAME, Err(progress::of_unserved(leases, up, unserved, left)));
+    }
+
     /// Something is left of claims, this many leases after the faults.
     pub(super) fn on_stuck(&mut self, leases: u64, left: &Left) {
         self.note(progress::NAME, Err(progress::of_stuck(leases, left)));

@@ -1,10 +1,12 @@
-//! Once faults are over every claim ends, and nothing is left of it anywhere.
+//! Whoever's quorum is up is served. Once faults are over every claim ends, and nothing is left of
+//! it anywhere.
 //!
 //! The promise of the site layer: no permission is lost for ever, and a claim whose site stays
-//! connected to a quorum is served or given up. The promise of a client: a caller that left is
-//! acknowledged.
+//! connected to a quorum is served or given up, even if other sites stay down, and whoever else
+//! waits for them. Only a claim without a quorum may wait for ever. The promise of a client: a
+//! caller that left is acknowledged.
 
-use quorate_quorum::SiteId;
+use quorate_quorum::{SiteId, SiteSet};
 
 pub(super) const NAME: &str = "progress";
 
@@ -26,11 +28,22 @@ impl Left {
     }
 }
 
+pub(super) fn of_unserved(leases: u64, up: &SiteSet, unserved: usize, left: &Left) -> String {
+    format!(
+        "{leases} leases after the last change {unserved} callers wait though {up} are up and \
+         contain a quorum for them{}",
+        of_known(left)
+    )
+}
+
 pub(super) fn of_stuck(leases: u64, left: &Left) -> String {
     let Left { waiting, inside, leaving, .. } = left;
-    let known = left.known.iter().map(|(site, what)| format!("; {site} has {what}"));
     format!(
         "{leases} leases after the faults {waiting} callers wait, {inside} are inside and \
          {leaving} leave"
-    ) + &known.collect::<String>()
+    ) + &of_known(left)
+}
+
+fn of_known(left: &Left) -> String {
+    left.known.iter().map(|(site, what)| format!("; {site} has {what}")).collect()
 }
