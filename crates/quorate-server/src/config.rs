@@ -217,7 +217,7 @@ impl SiteConfig {
     pub(crate) fn group_options(&self) -> Result<group::Options, ServerError> {
         let choice = one_of("group_choice", &self.group_choice, &Choice::ALL)?;
         let limit = self.group_limit_ms.map(Duration::from_millis);
-        Ok(group::Options { choice, limit })
+        Ok(group::Options { choice, limit, spares: None })
     }
 
     /// The options of role locks.

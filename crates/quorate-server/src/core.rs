@@ -341,6 +341,10 @@ impl Core {
                 self.write_disk(Write::Token(name, durable));
                 self.barrier = Some(self.to_write);
             }
+            GatewayEffect::Site(Effect::Fold(folded, names)) => {
+                self.write_disk(Write::Fold(folded, names));
+                self.barrier = Some(self.to_write);
+            }
             GatewayEffect::Site(Effect::Save(disk)) => self.write_disk(Write::Site(Box::new(disk))),
             GatewayEffect::Site(Effect::Drained) => self.stopping = true,
             GatewayEffect::Site(Effect::Audit(audit)) => log_audit(&audit),
@@ -420,7 +424,7 @@ fn log_token(name: &Name, what: &Regeneration) {
     } else {
         tracing::info!(
             %name, %epoch, %before, %promised,
-            "made a new token: the leases of the one before are over at all sites that promised"
+            "made a new token: the leases of any before are over at all sites that promised"
         );
     }
 }

@@ -21,7 +21,11 @@ const TABLE: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("site");
 const KEY: &str = "record";
 /// The row with the version of all records, and that version.
 const FORMAT_KEY: &str = "format";
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
+/// Format 2 has no row for the folded record.
+const FORMATS: [u8; 2] = [2, FORMAT];
+/// The row with the promises about all tokens that have no record of their own.
+const FOLDED_KEY: &str = "folded";
 /// The promises about each token, by the name of its lock.
 const TOKENS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("tokens");
 
@@ -32,6 +36,9 @@ pub(crate) enum Write {
     Site(Box<Disk>),
     /// Its promises about the token of this lock.
     Token(Name, Kept),
+    /// Its promises about the tokens of all locks without a record of their own, in place of the
+    /// records of these locks.
+    Fold(Kept, Vec<Name>),
 }
 
 type Row = (String, Vec<u8>);
@@ -153,16 +160,20 @@ impl Store {
         let row = |name| rows.iter().find(|(key, _)| key == name).map(|(_, bytes)| &bytes[..]);
         match (row(KEY), row(FORMAT_KEY)) {
             (None, _) => return Ok(past),
-            (Some(bytes), Some([FORMAT])) => {
+            (Some(bytes), Some([format])) if FORMATS.contains(format) => {
                 past.disk = postcard::from_bytes(bytes).map_err(|_| broken("the record"))?;
             }
             (Some(_), None) => return Err(OLD_FORMAT.to_owned()),
             (Some(_), Some(format)) => {
                 return Err(format!(
-                    "its records have format {format:?}, and this version reads [{FORMAT}]: use \
+                    "its records have format {format:?}, and this version reads {FORMATS:?}: use \
                      the version of quorate that wrote them"
                 ));
             }
+        }
+        if let Some(bytes) = row(FOLDED_KEY) {
+            let kept = postcard::from_bytes(bytes);
+            past.folded = kept.map_err(|_| broken("the record of unused tokens"))?;
         }
         for (key, bytes) in self.rows(TOKENS).map_err(|error| error.to_string())? {
             let broken = || broken(&format!("the record of the token of {key}"));
@@ -206,6 +217,14 @@ impl Store {
                         let mut table = transaction.open_table(TOKENS)?;
                         table.insert(name.as_str(), bytes.as_slice())?;
                     }
+                    Write::Fold(folded, names) => {
+                        let bytes = postcard::to_allocvec(folded).expect("it can be written");
+                        transaction.open_table(TABLE)?.insert(FOLDED_KEY, bytes.as_slice())?;
+                        let mut table = transaction.open_table(TOKENS)?;
+                        for name in names {
+                            table.remove(name.as_str())?;
+                        }
+                    }
                 }
             }
             transaction.commit()?;
@@ -234,7 +253,7 @@ impl Store {
         let counts = |mark: &Mark| {
             let place = |write: &Write| match write {
                 Write::Site(disk) => disk.identity.place == mark.place,
-                Write::Token(..) => false,
+                Write::Token(..) | Write::Fold(..) => false,
             };
             writes.iter().any(place)
         };
@@ -277,8 +296,12 @@ mod tests {
         let writes =
             [Write::Site(Box::new(disk.clone())), Write::Token(name.clone(), kept.clone())];
         store.write(&writes).unwrap();
-        let tokens = [(name, kept)].into_iter().collect();
-        assert_eq!(store.read().unwrap(), Past { disk, tokens });
+        let tokens = [(name.clone(), kept.clone())].into_iter().collect();
+        let past = Past { disk, tokens, ..Past::default() };
+        assert_eq!(store.read().unwrap(), past);
+        let folded = Kept { write: 5, ..kept };
+        store.write(&[Write::Fold(folded.clone(), vec![name])]).unwrap();
+        assert_eq!(store.read().unwrap(), Past { tokens: [].into(), folded, ..past });
     }
 
     #[test]

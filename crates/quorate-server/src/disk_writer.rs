@@ -123,7 +123,7 @@ fn collect_for(time: Duration, writes: &Receiver<Write>, batch: &mut Vec<Write>)
 fn written(batch: &[Write]) -> Written {
     let disk = batch.iter().rev().find_map(|write| match write {
         Write::Site(disk) => Some(disk.clone()),
-        Write::Token(..) => None,
+        Write::Token(..) | Write::Fold(..) => None,
     });
     Written { count: batch.len() as u64, disk }
 }

@@ -22,6 +22,9 @@ pub struct Config {
     /// How many claims are placed in the table of locks in one step, at least one. The rest waits
     /// for the next step, so that no step is long.
     pub claims_per_step: usize,
+    /// How many records of locks that nobody uses stay on disk. If there are more, the oldest are
+    /// folded into one.
+    pub unused_records: usize,
     /// By how much fence ceilings are raised at a time.
     pub fence_block: u64,
     /// The settings of the protocols.
@@ -34,6 +37,9 @@ impl Config {
     /// The default of [`Config::claims_per_step`].
     pub const CLAIMS_PER_STEP: usize = 16;
 
+    /// The default of [`Config::unused_records`].
+    pub const UNUSED_RECORDS: usize = 1024;
+
     /// The default configuration of `site` in a cluster with these quorums.
     pub fn new(site: SiteId, quorums: Arc<dyn QuorumSystem>) -> Self {
         Self {
@@ -42,6 +48,7 @@ impl Config {
             terms: Terms::default(),
             local_turns: Self::LOCAL_TURNS,
             claims_per_step: Self::CLAIMS_PER_STEP,
+            unused_records: Self::UNUSED_RECORDS,
             fence_block: FENCE_BLOCK,
             settings: Settings::default(),
         }

@@ -40,17 +40,30 @@ pub struct Past {
     pub disk: Disk,
     /// The [records of locks](crate::Effect::Keep), by name.
     pub tokens: BTreeMap<Name, Kept>,
+    /// The [record](crate::Effect::Fold) of all locks that have none of their own.
+    pub folded: Kept,
 }
 
 impl Past {
     /// The number of the latest write.
     pub(crate) fn writes(&self) -> u64 {
-        let locks = self.tokens.values().map(|kept| kept.write);
+        let locks = self.records().map(|kept| kept.write);
         locks.fold(self.disk.identity.writes, u64::max)
     }
 }
 
 impl Past {
+    /// All records of locks.
+    fn records(&self) -> impl Iterator<Item = &Kept> {
+        self.tokens.values().chain([&self.folded])
+    }
+
+    /// Writes the folded record in place of those of `names`, all at once.
+    pub fn fold(&mut self, folded: Kept, names: &[Name]) {
+        self.folded = folded;
+        names.iter().for_each(|name| drop(self.tokens.remove(name)));
+    }
+
     /// Whether a site can have written these numbers.
     pub(crate) fn check(&self) -> Result<(), StartError> {
         let check = |field, number: u64, most: u64| {
@@ -67,7 +80,7 @@ impl Past {
             check("incarnation of another site", known.life.incarnation.0, INCARNATION_MAX)?;
             check("write of another site", known.writes, WRITES_MAX)?;
         }
-        for Kept { write, record } in self.tokens.values() {
+        for Kept { write, record } in self.records() {
             check("write", *write, WRITES_MAX)?;
             check("request number", record.sn_ceil, WRITTEN_MAX)?;
             check("epoch", record.highest().0, EPOCH_MAX + u64::from(u16::MAX))?;
@@ -79,7 +92,7 @@ impl Past {
 impl From<Disk> for Past {
     /// A past without records of locks.
     fn from(disk: Disk) -> Self {
-        Self { disk, tokens: BTreeMap::new() }
+        Self { disk, ..Self::default() }
     }
 }
 
@@ -91,9 +104,6 @@ pub(crate) const WRITES_MAX: u64 = 1 << 52;
 
 /// No number on disk is above this one. Ceilings are written ahead of the numbers that are used.
 const WRITTEN_MAX: u64 = 2 * NUMBER_MAX;
-
-/// The most locks with a record that a site keeps. Records are never forgotten.
-pub const TOKENS_MAX: usize = 1 << 16;
 
 /// By how much the Lamport ceiling is raised at a time.
 pub(crate) const CLOCK_BLOCK: u64 = 1_000_000;

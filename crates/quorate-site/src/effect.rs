@@ -83,6 +83,9 @@ pub enum Effect {
     /// This record of a lock must be on disk before later effects leave the site. It replaces the
     /// earlier one of that name.
     Keep(Name, Kept),
+    /// The record of all locks that have none of their own: it must be on disk, and those of these
+    /// locks must be gone, in one write, before later effects leave the site.
+    Fold(Kept, Vec<Name>),
     /// The question went to these sites, whose answers follow. The others cannot be reached.
     Asked(AskId, Vec<SiteId>),
     /// The answer of a site, and whether that site is in quarantine.

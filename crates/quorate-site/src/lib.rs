@@ -16,7 +16,7 @@ mod site_message;
 pub mod validity;
 
 pub use config::Config;
-pub use disk::{Disk, Kept, Past, TOKENS_MAX};
+pub use disk::{Disk, Kept, Past};
 pub use effect::{Audit, Effect, Grant, Input};
 pub use identity::{SitePacket, Start, StartError};
 pub use quorate_protocol::{group, role, token};

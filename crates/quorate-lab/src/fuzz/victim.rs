@@ -141,6 +141,10 @@ impl Victim {
                     judge::record(kept)?;
                     self.past.tokens.insert(name.clone(), kept.clone());
                 }
+                GatewayEffect::Site(Effect::Fold(folded, names)) => {
+                    judge::record(folded)?;
+                    self.past.fold(folded.clone(), names);
+                }
                 _ => {}
             }
         }

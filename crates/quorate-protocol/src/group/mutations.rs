@@ -103,6 +103,7 @@ impl Mutant {
                 }
             }
             (Mutation::BothHalves, &Input::Lost(peer)) => {
+                site.end_session();
                 self.lock.manager.on_closed(site, peer, out);
             }
             (Mutation::NoRecheck, &Input::Lost(peer)) => {

@@ -122,6 +122,7 @@ impl Mutant {
             (Mutation::E2, Input::Acquire(..)) => site.clock = Clock::default(),
             (Mutation::N2, Input::Cleared) | (Mutation::NoSpares, Input::Expire(_)) => return None,
             (Mutation::BothHalves, &Input::Lost(peer)) => {
+                site.end_session();
                 self.pool.arbiter.on_closed(site, peer, out);
             }
             (Mutation::NoRecheck, &Input::Lost(peer)) => {

@@ -14,6 +14,11 @@ impl Shared {
         !self.trusts_numbers
     }
 
+    /// A session counts as closed here that is not: fences may have been used in it until now.
+    pub(crate) fn end_session(&mut self) {
+        self.ended_ceil = self.ceil;
+    }
+
     /// Sets the floor back to an earlier value.
     pub(crate) fn keep_floor(&mut self, floor: Fence) {
         self.floor = floor;

@@ -34,6 +34,14 @@ impl Durable {
         self.pending.last().map_or(self.valid, |&pending| pending.max(self.valid))
     }
 
+    /// Takes in the record of another lock, so that this one stands for both: whatever either
+    /// forbids, it forbids.
+    pub fn fold(&mut self, other: &Durable) {
+        self.sn_ceil = self.sn_ceil.max(other.sn_ceil);
+        self.tried = self.tried.max(other.tried);
+        self.raise(self.floor().max(other.floor()));
+    }
+
     /// Records that an epoch is real, and drops the promises of epochs that are not higher.
     pub(super) fn raise(&mut self, epoch: Epoch) {
         self.valid = self.valid.max(epoch);

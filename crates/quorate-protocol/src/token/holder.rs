@@ -48,13 +48,13 @@ impl TokenLock {
     ) {
         let captain_inside = self.inside.is_some();
         let Request { sn, groups } = request;
-        let sn = *sn;
+        let (sn, reached) = (*sn, context.reaches(from));
         let held = self.held_mut();
         if held.token.is_served(from, sn) {
             return self.answer_served_request(context, from, sn, again);
         }
         let fits = held.group.as_ref().is_some_and(|group| groups.contains(group));
-        if fits && (captain_inside || held.token.queue.is_empty()) {
+        if fits && reached && (captain_inside || held.token.queue.is_empty()) {
             return self.admit_follower(context, from, sn);
         }
         held.token.enqueue(from, sn, groups);
@@ -101,12 +101,12 @@ impl TokenLock {
         context.send(site, Message::Start(Admission { sn, group, stamp, until }));
     }
 
-    /// Starts an occupancy for our own request, which is first in the queue, and admits the rest of
-    /// its entry.
+    /// Starts an occupancy for our own request, which is next in the queue, and admits the others
+    /// of its entry that are reached.
     fn start_occupancy_from_queue(&mut self, context: &mut StepContext<'_>) {
         let (me, sn) = (context.me(), self.sn);
         let held = self.held_mut();
-        let entry = held.token.queue.take_first();
+        let entry = held.token.queue.take_next(|site| context.reaches(site));
         let stamp = held.start_round(entry.group.clone());
         held.token.mark_served(me, sn);
         context.disarm(Timer::T1);
@@ -152,6 +152,9 @@ impl TokenLock {
             }
             None => {
                 held.token.enqueue(me, sn, &groups);
+                if held.followers.is_empty() && !self.needs_renewal(context) {
+                    return self.pass_token(context); // all others that wait are out of reach
+                }
                 self.resume_renewal(context);
             }
         }
@@ -172,30 +175,48 @@ impl TokenLock {
         held.group = None;
         if held.has_used_up_rounds() {
             self.abandon_token(context);
-        } else if !held.token.queue.is_empty() {
+        } else {
             self.pass_token(context);
         }
     }
 
-    /// Passes the token to the first waiter, or starts the next occupancy if that is our own
-    /// request: a token is never sent to its own site (E7).
+    /// The next captain's request, of a site that is reached. A token for another site would be
+    /// lost, and everybody would wait for a new one (O20, scenario `token/own_20_out_of_reach`).
+    fn next_waiter(&self, context: &StepContext<'_>) -> Option<Waiter> {
+        self.held.as_ref()?.token.queue.next(|site| context.reaches(site))
+    }
+
+    /// Whether an idle holder has waiters, and reaches none of them.
+    pub(super) fn reaches_no_waiter(&self, context: &StepContext<'_>) -> bool {
+        let waits = |held: &HeldToken| held.followers.is_empty() && !held.token.queue.is_empty();
+        self.inside.is_none()
+            && self.held.as_ref().is_some_and(waits)
+            && self.next_waiter(context).is_none()
+    }
+
+    /// Passes the token to the next waiter, or starts the next occupancy if that is our own
+    /// request: a token is never sent to its own site (E7). It stays here while no waiter is
+    /// reached, and makes way for another one if a voter refuses it (O21).
     ///
     /// If a third of the lease is over it is renewed first (O9, scenario
     /// `token/own_9_renewed_before_it_is_handed_on`).
     pub(super) fn pass_token(&mut self, context: &mut StepContext<'_>) {
-        let held = self.held_mut();
-        let front = held.token.queue.front().expect("somebody waits");
-        if front.site == context.me() {
+        if self.held_mut().is_refused {
+            return self.drop_token(context);
+        }
+        let Some(next) = self.next_waiter(context) else { return };
+        if next.site == context.me() {
             return self.start_occupancy_from_queue(context);
         }
         if self.needs_renewal(context) {
-            return self.resume_renewal(context); // `pass_renewed_token` continues
+            return self.resume_renewal(context); // `pass_idle_token` continues
         }
         let until = self.valid_until();
         let token = self.forget_token(context);
         self.request_set = token.queue.captains().iter().chain(self.request_set.iter()).collect();
+        self.request_set.insert(next.site);
         self.request_set.remove(context.me());
-        context.send(front.site, Message::Token { token, until });
+        context.send(next.site, Message::Token { token, until });
         if self.pending.is_some() {
             self.arm_t1(context);
         }
@@ -239,11 +260,13 @@ impl TokenLock {
 
     /// Accepts a token, received or made, and decides who is next.
     ///
-    /// Requests that arrived without the token are queued (E4). If no request of ours is pending,
-    /// all our numbers are marked as served: otherwise the token would return for ever (O4).
+    /// Requests that arrived without the token are queued, if their sites are reached (E4). If no
+    /// request of ours is pending, all our numbers are marked as served: otherwise the token would
+    /// return for ever (O4).
     pub(super) fn accept_token(&mut self, context: &mut StepContext<'_>, held: HeldToken) {
         let (me, token) = (context.me(), &mut self.held.insert(held).token);
-        for (&site, request) in &self.last_requests {
+        let known = self.last_requests.iter().filter(|(site, _)| context.reaches(**site));
+        for (&site, request) in known {
             token.enqueue(site, request.sn, &request.groups);
         }
         match &self.pending {
@@ -255,14 +278,13 @@ impl TokenLock {
         }
         self.arm_lapse(context);
         self.arm_renewal(context);
-        let front = self.held_mut().token.queue.front();
-        match front {
-            Some(front) if front.site == me => self.start_occupancy_from_queue(context),
-            front => {
+        match self.next_waiter(context) {
+            Some(next) if next.site == me => self.start_occupancy_from_queue(context),
+            next => {
                 let held = self.held_mut();
                 held.token.stamp = held.token.stamp.next();
                 let used_up = held.has_used_up_rounds();
-                if front.is_some() && !used_up {
+                if next.is_some() && !used_up {
                     return self.pass_token(context);
                 }
                 self.request_set = SiteSet::new();
@@ -334,7 +356,7 @@ impl TokenLock {
 impl HeldToken {
     /// A token that was just received or made: nobody is inside.
     pub(super) fn new(token: Token, lease: Option<TokenLease>) -> Self {
-        Self { token, group: None, followers: BTreeMap::new(), lease }
+        Self { token, group: None, followers: BTreeMap::new(), lease, is_refused: false }
     }
 
     fn occupancy_group(&self) -> Group {

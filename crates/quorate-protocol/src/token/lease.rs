@@ -153,19 +153,18 @@ impl TokenLock {
     }
 
     /// Asks all voters to register for the token again. A token that was idle for too many renewals
-    /// is dropped instead.
+    /// is dropped instead, and one for which only sites wait that are out of reach (O20): they may
+    /// reach a quorum and make another.
     pub(super) fn renew_lease(&mut self, context: &mut StepContext<'_>) {
         let Some(length) = self.options.lease else { return };
-        let idle = self.state() == State::HI;
+        let (idle, is_useless) = (self.state() == State::HI, self.reaches_no_waiter(context));
         let Some(held) = &mut self.held else { return };
         let epoch = held.token.stamp.epoch;
         let Some(lease) = &mut held.lease else { return };
         if let Some(most) = self.options.idle {
             lease.idle = if idle { lease.idle + 1 } else { 0 };
-            if lease.idle > most {
-                self.abandon_token(context);
-                self.end_voter_lease(epoch);
-                return context.send_all(&Message::Withdraw { epoch });
+            if lease.idle > most || is_useless {
+                return self.drop_token(context);
             }
         }
         lease.renewal += 1;
@@ -175,6 +174,17 @@ impl TokenLock {
         context.send_all(&Message::Register { epoch, renewal });
         self.grant_voter_lease(context, epoch);
         self.on_registered(context, context.me(), epoch, renewal, length);
+    }
+
+    /// Drops a token that nobody is inside with, and tells the voters. If we wait we make another.
+    pub(super) fn drop_token(&mut self, context: &mut StepContext<'_>) {
+        let epoch = self.held.as_ref().expect("only a holder does this").token.stamp.epoch;
+        self.abandon_token(context);
+        self.end_voter_lease(epoch);
+        context.send_all(&Message::Withdraw { epoch });
+        if self.state() == State::R {
+            self.request_or_prepare(context);
+        }
     }
 
     /// Resets the count of idle renewals, and renews the lease of a token that was idle.
@@ -194,6 +204,10 @@ impl TokenLock {
         renewal: u32,
     ) {
         if epoch < self.durable.floor() {
+            if epoch < self.durable.valid {
+                let lease = Duration::ZERO; // no lease: it will never register for this epoch
+                context.send(from, Message::Registered { epoch, renewal, lease });
+            }
             return context.out.ignore("a later epoch was promised");
         }
         self.adopt_epoch(context, epoch);
@@ -201,7 +215,8 @@ impl TokenLock {
         context.send(from, Message::Registered { epoch, renewal, lease });
     }
 
-    /// Counts a voter's registration, for the length of its lease.
+    /// Counts a voter's registration, for the length of its lease. A voter that can never register
+    /// could not be admitted either: the token makes way for one of a higher epoch (O21).
     pub(super) fn on_registered(
         &mut self,
         context: &mut StepContext<'_>,
@@ -212,10 +227,17 @@ impl TokenLock {
     ) {
         let counted = self.options.counted(length);
         let held = self.held.as_mut().filter(|held| held.token.stamp.epoch == epoch);
-        let lease = held.and_then(|held| held.lease.as_mut());
-        let Some(lease) = lease.filter(|lease| lease.renewal == renewal) else {
+        let is_current = |held: &&mut HeldToken| {
+            held.lease.as_ref().is_some_and(|lease| lease.renewal == renewal)
+        };
+        let Some(held) = held.filter(is_current) else {
             return context.out.ignore("that round is over");
         };
+        if length.is_zero() {
+            held.is_refused = true;
+            return self.pass_idle_token(context);
+        }
+        let lease = held.lease.as_mut().expect("it was looked at");
         lease.voters.insert(from, lease.sent + counted);
         let Some(until) = lease.quorum_until(context) else { return };
         lease.is_renewed = true;
@@ -224,13 +246,14 @@ impl TokenLock {
             lease.delegator = None;
             self.arm_lapse(context);
         }
-        self.pass_renewed_token(context);
+        self.pass_idle_token(context);
     }
 
-    /// Passes on a token that `pass_token` kept until it was renewed.
-    fn pass_renewed_token(&mut self, context: &mut StepContext<'_>) {
-        let waits = |held: &HeldToken| held.followers.is_empty() && !held.token.queue.is_empty();
-        if self.inside.is_none() && self.held.as_ref().is_some_and(waits) {
+    /// Passes on a token that `pass_token` kept until it was renewed, or a waiter was reached. One
+    /// that is refused is dropped.
+    pub(super) fn pass_idle_token(&mut self, context: &mut StepContext<'_>) {
+        if self.inside.is_none() && self.held.as_ref().is_some_and(|held| held.followers.is_empty())
+        {
             self.pass_token(context);
         }
     }

@@ -15,7 +15,7 @@
 //! | none: leases; restarts and sessions that end | `lease.rs`, `repair.rs` |
 //!
 //! `docs/protocols/token.md` lists the errors of the paper as E1 to E24 and what it leaves open as
-//! O1 to O19; comments cite these numbers.
+//! O1 to O22; comments cite these numbers.
 
 mod check;
 mod durable;
@@ -82,6 +82,13 @@ impl StepContext<'_> {
         others
     }
 
+    /// Whether a site is likely to get a message and to answer: there are sessions both ways, and
+    /// it has replied within half a lease.
+    fn reaches(&self, site: SiteId) -> bool {
+        let sessions = (self.site.session_at(site), self.site.session_of(site));
+        sessions.0.is_some() && sessions.1.is_some() && !self.site.is_silent(site)
+    }
+
     /// Sends a message if a session can carry it. Otherwise it is lost, as far as the protocol is
     /// concerned.
     fn send(&mut self, to: SiteId, message: Message) {
@@ -138,13 +145,13 @@ impl TokenLock {
             Input::Expire(Timer::Renew) => self.renew_lease(context),
             Input::Lost(peer) => self.on_lost(context, peer),
             Input::Open(peer, _) => self.on_open(context, peer),
+            Input::Opened(..) => self.pass_idle_token(context),
             Input::Closed(client) => self.on_closed(context, client),
             Input::Cleared if self.state() == State::R => self.request_or_prepare(context),
             // `end_expired_lease` has handled it already, unless the lease was renewed meanwhile.
             Input::Expire(Timer::Lapse)
             | Input::Turn(_)
             | Input::Silent(_)
-            | Input::Opened(..)
             | Input::DelegationValid(_)
             | Input::Cleared => {}
         }

@@ -97,14 +97,23 @@ impl Queue {
         &self.0
     }
 
-    /// The next captain's request.
-    pub(super) fn front(&self) -> Option<Waiter> {
-        self.0.first().map(|entry| entry.waiting[0])
+    /// The next captain's request: the first of a site that is reached (O20).
+    pub(super) fn next(&self, reaches: impl Fn(SiteId) -> bool) -> Option<Waiter> {
+        let waiting = self.0.iter().flat_map(|entry| &entry.waiting);
+        waiting.copied().find(|waiter| reaches(waiter.site))
     }
 
-    /// Removes and returns the first entry.
-    pub(super) fn take_first(&mut self) -> Entry {
-        self.0.remove(0)
+    /// Removes and returns the requests of sites that are reached from the first entry that has
+    /// any (O20).
+    pub(super) fn take_next(&mut self, reaches: impl Fn(SiteId) -> bool) -> Entry {
+        let reached = |waiter: &Waiter| reaches(waiter.site);
+        let entry = self.0.iter_mut().find(|entry| entry.waiting.iter().any(reached));
+        let entry = entry.expect("a site that is reached waits");
+        let (waiting, rest) = std::mem::take(&mut entry.waiting).into_iter().partition(reached);
+        entry.waiting = rest;
+        let group = entry.group.clone();
+        self.0.retain(|entry| !entry.waiting.is_empty());
+        Entry { group, waiting }
     }
 
     /// All sites that may become captain next (O11): in each entry, every waiter up to the first

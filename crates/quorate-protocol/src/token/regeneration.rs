@@ -218,8 +218,8 @@ impl TokenLock {
     }
 
     /// Counts a refusal. The attempt ends if the voter holds the token, or if the sites that have
-    /// not refused are no quorum (O10, scenario `token/own_10_two_try_at_once`). T1 then starts the
-    /// next attempt.
+    /// promised, and those that are reached and have not refused, are no quorum (O10, O20, scenario
+    /// `token/own_10_two_try_at_once`). T1 then starts the next attempt.
     pub(super) fn on_nack(
         &mut self,
         context: &mut StepContext<'_>,
@@ -234,11 +234,29 @@ impl TokenLock {
             return context.out.ignore("that attempt was given up");
         };
         attempt.refused.insert(from);
-        let rest = SiteId::all(context.site.n()).filter(|&site| !attempt.refused.contains(site));
+        let may_promise = |site: &SiteId| {
+            let promised = attempt.votes.contains_key(site);
+            promised || context.reaches(*site) && !attempt.refused.contains(*site)
+        };
+        let rest = SiteId::all(context.site.n()).filter(may_promise);
         if reason == Reason::Holder || !context.site.is_quorum(&rest.collect()) {
             self.abandon_attempt(context);
+            if reason == Reason::Higher && self.retry_attempt(context) {
+                return;
+            }
         }
         self.mark_held_up();
+    }
+
+    /// Tries once more, with a higher epoch, if there is no token: the floors of names that nobody
+    /// used differ between sites (O22). False if it was tried already.
+    fn retry_attempt(&mut self, context: &mut StepContext<'_>) -> bool {
+        let again = self.needs_new_token(context);
+        let pending = self.pending.as_mut().filter(|pending| again && !pending.retried);
+        let Some(pending) = pending else { return false };
+        pending.retried = true;
+        self.prepare_epoch(context);
+        true
     }
 
     /// Handles the announcement of a new token. A site with a pending request sends it to the

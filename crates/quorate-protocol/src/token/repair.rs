@@ -42,8 +42,10 @@ impl TokenLock {
     }
 
     /// We have a new session at a site. Messages of the previous one may be lost, so the prepare
-    /// of a running attempt (O13) or the pending request is sent again.
+    /// of a running attempt (O13) or the pending request is sent again. An idle holder may reach a
+    /// waiter now (O20).
     pub(super) fn on_open(&mut self, context: &mut StepContext<'_>, peer: SiteId) {
+        self.pass_idle_token(context);
         if self.state() == State::R
             && self.request_set.contains(peer)
             && !self.repeat_prepare(context, peer)

@@ -15,8 +15,8 @@ impl TokenLock {
         let state = self.state();
         self.number_request();
         let sn = self.sn;
-        self.pending =
-            Some(PendingClaim { id, sn, groups, resent: false, no_wait, held_up: false });
+        let (resent, retried, held_up) = (false, false, false);
+        self.pending = Some(PendingClaim { id, sn, groups, resent, retried, no_wait, held_up });
         self.t1_expiries = 0;
         match state {
             State::HI if !self.needs_renewal(context) => {

@@ -57,6 +57,8 @@ pub(super) struct PendingClaim {
     pub(super) groups: Groups,
     /// Whether it was sent again and the answer is still due.
     pub(super) resent: bool,
+    /// Whether an attempt that was refused as too low was made again at once (O22).
+    pub(super) retried: bool,
     /// Whether its caller wants a denial instead of a place in the queue.
     pub(super) no_wait: bool,
     /// Whether it is a `no_wait` request that would have to wait.
@@ -84,6 +86,8 @@ pub(super) struct HeldToken {
     pub(super) followers: BTreeMap<SiteId, Follower>,
     /// Its lease, if there are leases.
     pub(super) lease: Option<TokenLease>,
+    /// Whether a voter will never register for it (O21).
+    pub(super) is_refused: bool,
 }
 
 impl HeldToken {
@@ -151,7 +155,8 @@ pub enum State {
     EC,
     /// Inside as follower.
     EF,
-    /// A captain that has left while followers are inside.
+    /// A holder that is not inside, while followers are, or while sites wait that it does not
+    /// reach.
     HS,
     /// An idle holder.
     HI,
@@ -283,10 +288,10 @@ impl TokenLock {
             "a holder drops its token for a later epoch"
         );
         assert!(!held.followers.contains_key(&self.me), "a captain does not follow itself");
-        // A holder that has not renewed its lease may have to do so before it passes the token on.
+        // A holder that has not renewed its lease may have to do so before anybody enters. One
+        // that has may keep its token from waiters that it does not reach (O20).
         let fresh = held.lease.as_ref().is_none_or(|lease| lease.is_renewed);
         let idle = self.inside.is_none() && held.followers.is_empty() && fresh;
-        assert!(!idle || held.token.queue.is_empty(), "an idle holder has an empty queue");
         assert!(!idle || self.pending.is_none(), "an idle holder has no pending request");
     }
 }

@@ -23,6 +23,7 @@ pub(super) struct Drive {
 pub(super) enum Record {
     Site(Box<Disk>),
     Token(Name, Kept),
+    Fold(Kept, Vec<Name>),
 }
 
 /// What has to wait for a write.
@@ -54,6 +55,7 @@ impl Drive {
             Record::Token(name, durable) => {
                 self.synced.tokens.insert(name, durable);
             }
+            Record::Fold(folded, names) => self.synced.fold(folded, &names),
         }
     }
 

@@ -169,14 +169,14 @@ impl Run<'_> {
         let first = property::first_bound(lease, slack);
         let name = self.clients[process].name;
         if others_sound && wait.served_for > lease && since == wait.since && unserved > first {
-            return self.monitor.on_unserved(name, unserved / MS, 1);
+            return self.monitor.on_client_unserved(name, unserved / MS, 1);
         }
         for bad in 1..all {
             let bound = property::bound(lease, bad, slack);
             let begin = self.now.saturating_sub(bound);
             let failed = sound_since.iter().filter(|&&sound| sound >= begin).count();
             if unserved > bound && failed <= bad && begin > 0 {
-                return self.monitor.on_unserved(name, unserved / MS, bad);
+                return self.monitor.on_client_unserved(name, unserved / MS, bad);
             }
         }
     }

@@ -64,6 +64,8 @@ pub enum Fault {
     },
     /// No packets get from the first site to the second or back for so long; both reach others.
     CutLink(SiteId, SiteId, u64),
+    /// No packets get from the first site to the second for so long; those of the second arrive.
+    CutWay(SiteId, SiteId, u64),
     /// Packets take twenty times as long, for so long.
     SlowPackets(u64),
     /// A site is paused for so long. Its clock runs on.
@@ -158,7 +160,7 @@ pub enum Cut {
 
 impl Fault {
     /// The kinds of faults, as they are counted.
-    pub const KINDS: [&'static str; 21] = [
+    pub const KINDS: [&'static str; 22] = [
         "reset",
         "partition",
         "one-way partition",
@@ -180,6 +182,7 @@ impl Fault {
         "swapped disk",
         "copied disk",
         "cut link",
+        "cut way",
     ];
 
     /// The index of its kind in [`Fault::KINDS`].
@@ -206,6 +209,7 @@ impl Fault {
             Fault::Disk { damage: Damage::Swapped, .. } => 18,
             Fault::Copy { .. } => 19,
             Fault::CutLink(..) => 20,
+            Fault::CutWay(..) => 21,
         }
     }
 }
@@ -222,6 +226,9 @@ impl fmt::Display for Fault {
             }
             Fault::CutLink(a, b, lasts) => {
                 write!(f, "{a} and {b} do not reach each other for {} ms", ms(lasts))
+            }
+            Fault::CutWay(a, b, lasts) => {
+                write!(f, "{a} does not reach {b} for {} ms", ms(lasts))
             }
             Fault::SlowPackets(lasts) => write!(f, "packets are slow for {} ms", ms(lasts)),
             Fault::Pause(site, lasts) => write!(f, "{site} pauses for {} ms", ms(lasts)),

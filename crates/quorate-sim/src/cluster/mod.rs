@@ -113,6 +113,8 @@ pub enum Forgets {
     LeaseMax,
     /// The ceiling of the Lamport clock.
     Clock,
+    /// The record of the locks that have none of their own.
+    Folded,
     /// Everything.
     All,
 }

@@ -9,7 +9,7 @@ use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
 use quorate_session::session::Lease;
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
-use quorate_site::{Config, Effect, Input, Past, Start};
+use quorate_site::{Config, Effect, Input, Kept, Past, Start};
 
 use super::clock::Clock;
 use super::disk::{Drive, Need, Record};
@@ -19,6 +19,9 @@ use super::faults::Faults;
 use super::run::{Due, Run};
 use super::{Forgets, Plan};
 use crate::chance::Chance;
+
+/// So few that records are folded often.
+const UNUSED_RECORDS: usize = 1;
 
 /// One site and its driver.
 #[derive(Debug)]
@@ -98,6 +101,7 @@ impl Node {
             Some(Forgets::Ceil) => disk.ceil = Fence::default(),
             Some(Forgets::LeaseMax) => disk.sessions.lease_max = std::time::Duration::ZERO,
             Some(Forgets::Clock) => disk.clock = 0,
+            Some(Forgets::Folded) => past.folded = Kept::default(),
             Some(Forgets::All) => past = Past::default(),
         }
         past
@@ -118,6 +122,7 @@ impl Run<'_> {
         config.fence_block = self.parameters.fence_block;
         config.local_turns = self.parameters.local_turns;
         config.claims_per_step = self.parameters.claims_per_step;
+        config.unused_records = UNUSED_RECORDS;
         config.settings = self.plan.settings;
         let now = node.clock.read(self.now);
         let past = node.read_disk(self.plan.forgets);
@@ -278,6 +283,10 @@ impl Run<'_> {
             }
             Effect::Keep(name, durable) => {
                 self.write_disk(place, Record::Token(name, durable), Need::Barrier);
+            }
+            Effect::Fold(folded, names) => {
+                self.tally.folded += names.len() as u64;
+                self.write_disk(place, Record::Fold(folded, names), Need::Barrier);
             }
             Effect::Regenerated(name, what) => {
                 self.tally.regenerated += u64::from(what.before.0 > 0);

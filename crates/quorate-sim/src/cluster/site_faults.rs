@@ -24,7 +24,10 @@ impl Run<'_> {
                 self.break_link(a.index(), b.index(), after);
             }
             Fault::Partition { from, both_ways, lasts } => self.part(&from, both_ways, lasts),
-            Fault::CutLink(a, b, lasts) => self.cut_link(a.index(), b.index(), lasts),
+            Fault::CutLink(a, b, lasts) => {
+                self.cut((a.index(), b.index()), true, lasts);
+            }
+            Fault::CutWay(a, b, lasts) => self.cut((a.index(), b.index()), false, lasts),
             Fault::SlowPackets(lasts) => {
                 self.slow_packets += 1;
                 self.plan_in(lasts, Due::QuickPackets);
@@ -70,6 +73,7 @@ impl Run<'_> {
             Fault::Reset(..)
             | Fault::Partition { .. }
             | Fault::CutLink(..)
+            | Fault::CutWay(..)
             | Fault::SlowPackets(_)
             | Fault::SlowDisk(..) => true,
             Fault::ClientReset(client) => self.has_connection(*client),
@@ -107,13 +111,15 @@ impl Run<'_> {
         self.block(ways, lasts);
     }
 
-    /// Separates two sites from each other only.
-    fn cut_link(&mut self, a: usize, b: usize, lasts: u64) {
+    /// Separates two sites from each other only, or cuts the way from the first to the second.
+    fn cut(&mut self, (a, b): (usize, usize), both_ways: bool, lasts: u64) {
         if self.chance.percent(60) {
             let timeout = self.lease / 4 + self.chance.below(3 * self.lease);
             self.plan_in(timeout, Due::TimeOut(a, b));
         }
-        self.block(vec![(a, b), (b, a)], lasts);
+        let mut ways = vec![(a, b)];
+        ways.extend(both_ways.then_some((b, a)));
+        self.block(ways, lasts);
     }
 
     /// Blocks packets, for so long.

@@ -33,6 +33,8 @@ pub struct Tally {
     pub late_accepted: u64,
     /// Tokens made in place of lost ones.
     pub regenerated: u64,
+    /// Records of locks that were folded into one.
+    pub folded: u64,
     /// Connections of sites that were closed because a disk is not what it was.
     pub refused: u64,
     /// Packets sent.
@@ -73,6 +75,7 @@ impl Tally {
             (&mut self.late_refused, other.late_refused),
             (&mut self.late_accepted, other.late_accepted),
             (&mut self.regenerated, other.regenerated),
+            (&mut self.folded, other.folded),
             (&mut self.refused, other.refused),
             (&mut self.packets, other.packets),
             (&mut self.disk_writes, other.disk_writes),

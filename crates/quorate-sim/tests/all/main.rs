@@ -8,6 +8,7 @@ mod faults;
 mod figures;
 mod group;
 mod group_faults;
+mod partitions;
 mod plans;
 mod pool;
 mod role;

@@ -18,6 +18,8 @@ use quorate_sim::{Setting, Unwatched, site_settings};
 enum Taken {
     /// A part of the record on disk.
     Disk(Forgets),
+    /// The same, of group locks by token.
+    TokenDisk(Forgets),
     /// A rule of sessions.
     Rule(Rule),
     /// A repair of the mutex.
@@ -275,6 +277,9 @@ fn outcome(taken: Taken, seed: u64) -> Outcome {
             plan = Plan { faults: Faults::Disks, ..Plan::new(build(Kind::Majority, 5).unwrap()) };
             (plan.claims, plan.settings) = site_settings("token", &[setting]).unwrap();
         }
+        Taken::TokenDisk(forgets) => {
+            (plan.claims, plan.forgets) = (ClaimKind::Token, Some(forgets));
+        }
         Taken::TokenRule(rule) => (plan.claims, plan.undone) = (ClaimKind::Token, Some(rule)),
         Taken::DelegationRule(rule) => (plan.claims, plan.undone) = (ClaimKind::Group, Some(rule)),
         Taken::ConnectionRule(rule) => {
@@ -398,4 +403,27 @@ fn look_for_seeds() {
         searches.map(|one| one.join().unwrap()).concat()
     });
     assert!(missed.is_empty(), "not caught any more: {missed:?}");
+}
+
+#[test]
+fn zz_search() {
+    for (taken, property) in [
+        (Taken::TokenDisk(Forgets::Folded), "fences grow"),
+        (Taken::TokenDisk(Forgets::Folded), "exclusion"),
+        (Taken::TokenRepair("no-quarantine"), "exclusion"),
+        (Taken::TokenRepair("E13"), "progress"),
+        (Taken::TokenRepair("E12"), "exclusion"),
+        (Taken::TokenRepair("E1"), "fences grow"),
+        (Taken::TokenRepair("forgetful"), "fences grow"),
+        (Taken::TokenDiskRepair("final-refusal"), "progress"),
+        (Taken::TokenRule(Rule::DelegationCountsFromRenewal), "exclusion"),
+        (Taken::TokenRule(Rule::DelegationExpires), "exclusion"),
+        (Taken::TokenRule(Rule::DelegationEndsWithSession), "exclusion"),
+    ] {
+        let most = 500;
+        let found = (0..most).find(|&seed| {
+            outcome(taken, seed).breach.is_some_and(|breach| breach.property == property)
+        });
+        println!("FOUND {taken:?} {property}: {found:?}");
+    }
 }

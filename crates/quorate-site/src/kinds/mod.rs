@@ -32,9 +32,6 @@ pub(crate) trait LockKind: Copy + Debug + Send + Sync + 'static {
     /// What the protocol grants.
     type Grant;
 
-    /// Whether its locks keep a [`LockRecord`] on disk. Such a lock is never forgotten.
-    const KEEPS_RECORD: bool = false;
-
     /// Whether the timers of its locks only ask for spare permissions, and can wait.
     const TIMERS_CAN_WAIT: bool = false;
 
@@ -158,11 +155,6 @@ impl LockFactory {
         (self.server_of(kind)?.make)(self, kind, record)
     }
 
-    /// Whether locks of this kind keep a record on disk.
-    pub(crate) fn keeps_record(&self, kind: &Kind) -> bool {
-        self.server_of(kind).is_some_and(|server| server.keeps_record)
-    }
-
     fn server_of(&self, kind: &Kind) -> Option<&'static KindServer> {
         KINDS.iter().find(|server| (server.serves)(kind, &self.settings))
     }
@@ -179,12 +171,11 @@ impl LockFactory {
 struct KindServer {
     serves: fn(&Kind, &Settings) -> bool,
     make: fn(&mut LockFactory, &Kind, LockRecord) -> Option<Box<dyn LockInstance>>,
-    keeps_record: bool,
 }
 
 impl KindServer {
     const fn of<K: LockKind>() -> Self {
-        Self { serves: K::serves, make: K::make, keeps_record: K::KEEPS_RECORD }
+        Self { serves: K::serves, make: K::make }
     }
 }
 

@@ -19,8 +19,6 @@ impl LockKind for TokenKind {
     type Claim = Claim;
     type Grant = Grant;
 
-    const KEEPS_RECORD: bool = true;
-
     fn kind(self) -> Kind {
         Kind::Token
     }

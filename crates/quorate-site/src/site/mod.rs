@@ -16,6 +16,7 @@ mod questions;
 mod quorum;
 mod site_core;
 mod timers;
+mod unused;
 mod validity;
 
 use std::collections::BTreeMap;
@@ -31,12 +32,12 @@ pub use self::validity::GrantState;
 
 use self::name_index::NameIndex;
 use self::site_core::{OwnMessage, SiteCore};
+use crate::Config;
 use crate::disk::Past;
 use crate::effect::{Effect, Input};
 use crate::identity::{Start, StartError};
 use crate::lock::{CallerRequest, LockInstance, StepContext};
 use crate::site_message::SiteMessage;
-use crate::{Config, TOKENS_MAX};
 
 /// One whole site: it takes one input at a time, and returns the effects to carry out.
 ///
@@ -113,6 +114,7 @@ impl Site {
         self.note_drained();
         self.core.review_quorum();
         self.core.save_ahead();
+        self.core.fold_unused();
         self.core.schedule_wake();
         self.core.take_effects()
     }
@@ -280,9 +282,7 @@ impl Site {
         let earlier = call.moved.then_some(call.waits_since);
         let no_wait = self.core.no_wait.contains(&id);
         let other = self.table.get(&name).filter(|lock| lock.kind() != kind);
-        let denial = if !self.core.has_room(&name, &kind) {
-            Denial::TooMany(TOKENS_MAX)
-        } else if let Some(lock) = other {
+        let denial = if let Some(lock) = other {
             let (owner, by) = (self.core.owner(&**lock), self.core.me());
             Denial::OtherKind { kind: lock.kind(), by, owner }
         } else {

@@ -18,13 +18,14 @@ use super::disk::DiskState;
 use super::drain::Drain;
 use super::held::Held;
 use super::quorum::QuorumReport;
+use super::unused::UnusedNames;
+use crate::Config;
 use crate::disk::{Disk, Kept, Past};
 use crate::effect::{Effect, Grant};
 use crate::identity::{Identity, IdentityEffect, SitePacket, Start, StartError};
 use crate::kinds::LockFactory;
 use crate::lock::{LockEffect, LockInstance, StepContext};
 use crate::site_message::{Addressed, SiteMessage};
-use crate::{Config, TOKENS_MAX};
 
 /// Everything of a site but its table of locks.
 #[derive(Clone, Debug)]
@@ -69,6 +70,9 @@ pub(super) struct SiteCore {
     pub(super) disk: DiskState,
     /// The records of locks, as they are on disk.
     pub(super) tokens: BTreeMap<Name, Kept>,
+    /// The record of all locks that have none of their own.
+    pub(super) folded: Kept,
+    pub(super) unused: UnusedNames,
     pub(super) out: Vec<Effect>,
     pub(super) held: Held,
     /// Messages of the site to itself.
@@ -102,7 +106,7 @@ impl SiteCore {
     ) -> Result<Self, StartError> {
         past.check()?;
         let writes = past.writes();
-        let Past { mut disk, tokens } = past;
+        let Past { mut disk, tokens, folded } = past;
         disk.identity.writes = writes;
         let (me, n) = (config.site, config.quorums.n());
         let peers = || SiteId::all(n).filter(|&peer| peer != me);
@@ -145,7 +149,9 @@ impl SiteCore {
             drain: None,
             expired_grants: Vec::new(),
             disk: DiskState::new(&disk),
+            unused: UnusedNames::new(tokens.keys()),
             tokens,
+            folded,
             out: Vec::new(),
             held: Held::default(),
             to_self: VecDeque::new(),
@@ -363,6 +369,9 @@ impl SiteCore {
         if vacant {
             lock.retire(&mut self.shared);
             self.set_timer(name, lock.next_timer(), None);
+            if self.tokens.contains_key(name) {
+                self.unused.insert(name);
+            }
         }
         !vacant
     }
@@ -453,20 +462,11 @@ impl SiteCore {
         }
     }
 
-    /// A lock of which nothing is known but its record on disk; `None` if there can be none.
+    /// A lock of which nothing is known but what is on disk; `None` if there can be none.
     pub(super) fn make_lock(&mut self, name: &Name, kind: &Kind) -> Option<Box<dyn LockInstance>> {
-        if !self.has_room(name, kind) {
-            return None;
-        }
-        let kept = self.tokens.get(name).cloned().unwrap_or_default();
-        self.factory.make(kind, kept.record)
-    }
-
-    /// Whether there is room for the record of such a lock, if it keeps one.
-    pub(super) fn has_room(&self, name: &Name, kind: &Kind) -> bool {
-        !self.factory.keeps_record(kind)
-            || self.tokens.len() < TOKENS_MAX
-            || self.tokens.contains_key(name)
+        let lock = self.factory.make(kind, self.kept(name).record)?;
+        self.unused.remove(name);
+        Some(lock)
     }
 }
 

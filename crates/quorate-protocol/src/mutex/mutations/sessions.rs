@@ -19,6 +19,7 @@ impl Mutant {
     ) -> Option<Input<Mutex>> {
         match (self.undone, &input) {
             (Mutation::BothHalves, &Input::Lost(peer)) => {
+                site.end_session();
                 self.mutex.arbiter.on_closed(site, peer, out);
             }
             (Mutation::SharedFence, Input::Turn(claim)) => {
@@ -198,6 +199,9 @@ impl Arbiter {
     /// Assumes that no candidate has the permission.
     fn drop_all_candidates(&mut self, site: &mut Shared, out: &mut Out<Mutex>) {
         let candidates: Vec<Ticket> = self.waiting.tickets().collect();
+        for &ticket in &candidates {
+            self.waiting.get_mut(ticket).expect("it waits here").asked = false;
+        }
         for ticket in candidates {
             self.drop_candidate(site, ticket, out);
         }

@@ -41,6 +41,7 @@ impl Mutant {
                 return None;
             }
             (Mutation::BothHalves, &Input::Lost(peer)) => {
+                site.end_session();
                 self.lock.arbiter.on_closed(site, peer, out);
             }
             (Mutation::NoRecheck | Mutation::StageKept, &Input::Lost(peer)) => {

@@ -12,7 +12,7 @@ use strum::VariantArray;
 
 use super::{Durable, Leased, Message, Options, Token, TokenLock};
 use crate::mutations::MutantProtocol;
-use crate::{Input, Out, Protocol, Shared, Tick, Violation};
+use crate::{Input, Out, Protocol, Sessions, Shared, Tick, Violation};
 
 /// A repair that can be undone. E1 to E16 undo the repair of that erratum, the others a rule that
 /// the paper does not have; `docs/protocols/token.md` lists both.
@@ -68,6 +68,8 @@ pub enum Mutation {
     OwnFloor,
     /// O19: a site that has promised an epoch refuses others for good, its own attempt too.
     FinalRefusal,
+    /// O20: a site acts as if it reached all others.
+    OutOfReach,
 }
 
 impl Mutation {
@@ -165,7 +167,14 @@ impl MutantProtocol for Mutant {
         }
         let (number, before) = (self.lock.sn, self.lock.clone());
         if let Some(input) = self.mutate_input(now, input, out) {
-            self.lock.step(site, now, input, out)?;
+            let sessions = site.sessions.clone();
+            if self.undone == Mutation::OutOfReach {
+                site.sessions = Sessions::default(); // all are open
+            }
+            let result = self.lock.step(site, now, input, out);
+            site.sessions = sessions;
+            result?;
+            self.lose_unsent(site, out);
         }
         self.mutate_transition(before, delivered.as_ref(), out);
         self.mutate_output(expired, number, out);

@@ -7,7 +7,7 @@ use quorate_quorum::{SiteId, SiteSet};
 use super::{Delivered, Mutant, Mutation};
 use crate::token::state::{Attempt, Deferred};
 use crate::token::{Message, Queue, Reason, State, Timer, TokenLock, Via};
-use crate::{Effect, Input, Out, Record, Tick};
+use crate::{Effect, Input, Out, Record, Shared, Tick};
 
 impl Mutant {
     /// Changes an input before the step; `None` if it is dropped.
@@ -54,6 +54,20 @@ impl Mutant {
         }
     }
 
+    /// Removes what was sent to sites that only seemed to be reached.
+    pub(super) fn lose_unsent(&self, site: &Shared, out: &mut Out<TokenLock>) {
+        let is_carried = |to: SiteId, message: &Message| {
+            let by_ours = message.uses_senders_session();
+            if by_ours { site.session_at(to).is_some() } else { site.session_of(to).is_some() }
+        };
+        out.retain(|effect| match effect {
+            Effect::Send(to, message) => {
+                self.undone != Mutation::OutOfReach || is_carried(*to, message)
+            }
+            _ => true,
+        });
+    }
+
     /// Marks the token's lease as renewed, however little is left of it.
     fn pretend_renewal(&mut self) {
         if let Some(lease) = self.lock.held.as_mut().and_then(|held| held.lease.as_mut()) {
@@ -64,7 +78,7 @@ impl Mutant {
     /// Sends the saved copy of the token to the first waiter of its queue.
     fn send_copy(&self, out: &mut Out<TokenLock>) {
         if let Some(copy) = &self.copy
-            && let Some(front) = copy.queue.front()
+            && let Some(front) = copy.queue.next(|_| true)
             && front.site != self.lock.me
         {
             out.send(front.site, Message::Token { token: copy.clone(), until: None });

@@ -135,7 +135,7 @@ impl Monitor {
     }
 
     /// A client is not served for so long, though only so many of its sites fail.
-    pub(super) fn on_unserved(&mut self, client: ClientName, ms: u64, bad: usize) {
+    pub(super) fn on_client_unserved(&mut self, client: ClientName, ms: u64, bad: usize) {
         self.note(failover::NAME, Err(failover::of_unserved(client, ms, bad)));
     }
 

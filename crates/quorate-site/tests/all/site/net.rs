@@ -368,6 +368,10 @@ impl Net {
                     self.writes += 1;
                     self.disks[site].tokens.insert(name, record);
                 }
+                Effect::Fold(folded, names) => {
+                    self.writes += 1;
+                    self.disks[site].fold(folded, &names);
+                }
                 Effect::Wake(_) => {}
                 effect => self.effects.push((site, effect)),
             }

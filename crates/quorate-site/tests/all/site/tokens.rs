@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use quorate_protocol::token::{Durable, Epoch};
 use quorate_quorum::SiteId;
 use quorate_session::session::Packet;
 use quorate_session::{CallId, Denial, Group, LockSpec, TokenSpec};
@@ -212,19 +213,102 @@ fn a_name_is_one_kind_at_a_time_and_the_token_is_shown() {
     assert!(standing.blocked_by.iter().any(|ticket| ticket.site.index() == 1), "{standing:?}");
 }
 
+/// One name after the other, more than would ever stay on disk. A name whose record was folded has
+/// higher fences than before, also after its sites have restarted.
 #[test]
-fn a_site_keeps_a_limited_number_of_records() {
+fn a_site_keeps_a_limited_number_of_records_and_fences_grow() {
+    let most = 64;
+    let mut net = Net::with(3, |config| config.unused_records = most);
+    let mut fences = Vec::new();
+    for number in 0..2_000 {
+        let lock = format!("lock {number}");
+        let call = net.claim_as(number % 3, &lock, any(&["a"]), None);
+        let grant = net.grant(call);
+        fences.push(grant.unwrap_or_else(|| panic!("{number}: {:?}", net.denial(call))).fence);
+        net.leave(number % 3, call);
+        if number % 50 == 49 {
+            net.pass(LEASE * 6); // idle tokens are dropped, and the leases of voters end
+        }
+    }
+    net.pass(LEASE * 6);
+    for site in 0..3 {
+        assert_eq!(net.site(site).names().count(), 0, "site {site}");
+        let kept = net.disk(site).tokens.len();
+        assert!(kept <= most, "site {site} has {kept} records on disk");
+        assert_ne!(net.disk(site).folded, Kept::default(), "site {site}");
+    }
+    for number in [0, 7, 1_999] {
+        let call = net.claim_as(1, &format!("lock {number}"), any(&["a"]), None);
+        let fence = net.grant(call).expect("nobody else wants it").fence;
+        assert!(fence > fences[number], "lock {number}: {fence:?} after {:?}", fences[number]);
+        fences[number] = fence;
+        net.leave(1, call);
+    }
+    for site in 0..3 {
+        net.crash(site);
+    }
+    for site in 0..3 {
+        net.start(site);
+    }
+    net.pass(LEASE * 2);
+    for number in [0, 7, 1_234] {
+        let call = net.claim_as(2, &format!("lock {number}"), any(&["a"]), None);
+        let fence = net.grant(call).expect("nobody else wants it").fence;
+        assert!(fence > fences[number], "lock {number}: {fence:?} after {:?}", fences[number]);
+    }
+}
+
+/// A site that did not hear of a token for a while has folded its record, and the folded floor lies
+/// above the token's epoch. It cannot be let in with that token, which makes way for another (O21).
+#[test]
+fn a_token_below_a_folded_floor_makes_way() {
+    let mut net = Net::with(3, |config| config.unused_records = 0);
+    for _ in 0..5 {
+        let call = net.claim_as(1, "depot", any(&["a"]), None);
+        assert!(net.grant(call).is_some());
+        net.leave(1, call);
+        net.pass(LEASE * 6);
+    }
+    let holder = claim(&mut net, 0, &["a"]);
+    let fence = net.grant(holder).expect("nobody is inside").fence;
+    net.cut(0, 2);
+    net.cut(2, 0);
+    net.cut(1, 2);
+    net.cut(2, 1);
+    net.pass(LEASE * 3);
+    let call = net.claim_as(1, "depot", any(&["a"]), None);
+    let other = net.grant(call).expect("nobody else wants it").fence;
+    assert!(other > fence);
+    net.leave(1, call);
+    net.heal();
+    net.pass(LEASE);
+    let waiting = claim(&mut net, 2, &["b"]);
+    assert_eq!(net.grant(waiting), None);
+    net.pass(LEASE);
+    net.leave(0, holder);
+    let next = net.grant(waiting).expect("the token makes way at once").fence;
+    assert!(next > fence);
+}
+
+/// Old records are folded when a site starts, at most 4096 in one step.
+#[test]
+fn the_records_of_a_full_disk_are_folded() {
     let mut past = Past::default();
-    for number in 0..quorate_site::TOKENS_MAX {
-        past.tokens.insert(name(&format!("lock {number}")), Kept::default());
+    for number in 0..70_000_u64 {
+        let record = Durable { valid: Epoch(number % 1_000), ..Durable::default() };
+        past.tokens.insert(name(&format!("lock {number}")), Kept { write: number, record });
     }
     let mut net = Net::with_past(1, past);
-    let full = net.claim_as(0, "another", any(&["a"]), None);
-    let denial = net.denial(full).expect("there is no room").to_string();
-    assert_eq!(denial, "too many names: a site keeps 65536 group locks by token at most");
-    net.pass(LEASE * 2);
-    let known = net.claim_as(0, "lock 7", any(&["a"]), None);
-    assert!(net.grant(known).is_some(), "it is known");
+    while net.disk(0).tokens.len() > quorate_site::Config::UNUSED_RECORDS {
+        let before = net.disk(0).tokens.len();
+        net.pass(LEASE);
+        let folded = before - net.disk(0).tokens.len();
+        assert!(folded > 0, "{before} are left");
+    }
+    assert_eq!(net.disk(0).folded.record.valid, Epoch(999));
+    let call = net.claim_as(0, "lock 7", any(&["a"]), None);
+    let grant = net.grant(call).expect("nobody else wants it");
+    assert!(grant.fence.0 >> 32 > 999, "{:?}", grant.fence);
 }
 
 /// Each effect waits for the write that it depends on, and not for later ones: otherwise a site
