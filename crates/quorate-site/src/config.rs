@@ -25,6 +25,10 @@ pub struct Config {
     /// How many records of locks that nobody uses stay on disk. If there are more, the oldest are
     /// folded into one.
     pub unused_records: usize,
+    /// How many locks are told of the end of a session, and so on, in one step, at least one; and
+    /// how many grants are looked at, calls end and delegations are renewed. The rest waits for the
+    /// next step.
+    pub locks_per_step: usize,
     /// By how much fence ceilings are raised at a time.
     pub fence_block: u64,
     /// The settings of the protocols.
@@ -36,6 +40,8 @@ impl Config {
     pub const LOCAL_TURNS: u32 = 8;
     /// The default of [`Config::claims_per_step`].
     pub const CLAIMS_PER_STEP: usize = 16;
+    /// The default of [`Config::locks_per_step`].
+    pub const LOCKS_PER_STEP: usize = 256;
 
     /// The default of [`Config::unused_records`].
     pub const UNUSED_RECORDS: usize = 1024;
@@ -49,6 +55,7 @@ impl Config {
             local_turns: Self::LOCAL_TURNS,
             claims_per_step: Self::CLAIMS_PER_STEP,
             unused_records: Self::UNUSED_RECORDS,
+            locks_per_step: Self::LOCKS_PER_STEP,
             fence_block: FENCE_BLOCK,
             settings: Settings::default(),
         }

@@ -28,6 +28,8 @@ pub enum Input {
     Claim(CallId, ClientId, ClaimRequest),
     /// A caller leaves, or stops waiting. If its call is over already nothing happens.
     Leave(CallId),
+    /// The same of several callers, which must be few: this is one step.
+    LeaveAll(Vec<CallId>),
     /// A grant is to be ended that its holder does not release.
     Break(BreakRequest),
     /// The site is to stop within this time. Its waiting callers go to other sites at once, and

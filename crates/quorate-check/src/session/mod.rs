@@ -4,6 +4,7 @@
 //! The sites run the production code; the world around them is small enough to try everything that
 //! can happen within some ticks of time. `docs/site.md` lists the searches.
 
+mod locks;
 mod model;
 mod monitor;
 mod normalize;

@@ -51,6 +51,8 @@ pub enum SessionAction {
     Wake(usize),
     /// The next arrival at a site is delivered.
     Deliver(usize),
+    /// A site tells one of its locks what it does not know yet.
+    Tell(usize, usize),
     /// A site sends a message to this half of the other.
     Send(usize, Half),
     /// Site 1 delegates a validity to site 0.
@@ -70,6 +72,7 @@ impl fmt::Display for SessionAction {
             SessionAction::MissedTick => f.write_str("a tick that 1's clock misses"),
             SessionAction::Wake(me) => write!(f, "{} wakes", me + 1),
             SessionAction::Deliver(me) => write!(f, "deliver to {}", me + 1),
+            SessionAction::Tell(me, lock) => write!(f, "{} tells lock {}", me + 1, lock + 1),
             SessionAction::Send(me, Half::Arbiter) => write!(f, "{} says a word up", me + 1),
             SessionAction::Send(me, Half::Requester) => write!(f, "{} says a word down", me + 1),
             SessionAction::Delegate => f.write_str("2 hands a validity down"),
@@ -161,6 +164,8 @@ impl Model {
         if world.waiting(me) > 0 {
             actions.push(SessionAction::Deliver(me));
         }
+        let behind = (0..space.setup.locks).filter(|lock| world.is_behind(me, *lock));
+        actions.extend(behind.map(|lock| SessionAction::Tell(me, lock)));
         if state.messages < space.messages {
             let halves = [Half::Arbiter, Half::Requester];
             let can = halves.into_iter().filter(|half| world.can_send(me, *half));
@@ -232,6 +237,7 @@ impl stateright::Model for Model {
             SessionAction::Deliver(me) => {
                 next.world.deliver(setup, me);
             }
+            SessionAction::Tell(me, lock) => next.world.tell(setup, me, lock),
             SessionAction::Send(me, half) => {
                 count(&mut next.messages, self.space.messages);
                 next.world.send(setup, me, half);

@@ -19,12 +19,12 @@ use super::model::TICK;
 /// lease here, so that any deadline computed from them has passed too.
 const LONG_AGO: Duration = TICK.saturating_mul(8);
 
-const NUMBERS: [&str; 3] = ["SessionNo", "Renewal", "Incarnation"];
+const NUMBERS: [&str; 4] = ["SessionNo", "Renewal", "Incarnation", "HappeningNo"];
 const TIME: &str = "Tick";
 
 /// The text of a world with `clock` as the origin of time and ranks for numbers.
 pub(super) fn normalized(text: &str, clock: Tick) -> String {
-    let mut used: [BTreeSet<u64>; 3] = Default::default();
+    let mut used: [BTreeSet<u64>; 4] = Default::default();
     let mut old: BTreeSet<u64> = BTreeSet::new();
     let long_ago = (Tick(0) + LONG_AGO).0;
     let oldest = clock.0.saturating_sub(long_ago);

@@ -23,7 +23,7 @@ pub struct SessionReport {
 /// let lease = Lease::new(3 * TICK)?;
 /// let (drift, window, undone) = (Drift::new(0)?, Window::DEFAULT, Undone::Nothing);
 /// let space = SessionSpace {
-///     setup: Setup { leases: vec![lease], drift, both_ways: false, window, undone },
+///     setup: Setup { leases: vec![lease], drift, both_ways: false, window, locks: 0, undone },
 ///     ticks: ALWAYS,
 ///     under_way: 1,
 ///     resets: 0,

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use quorate_protocol::Tick;
+use quorate_protocol::{SessionNo, Tick};
 use quorate_quorum::SiteId;
 use quorate_session::session::{
     self, ClusterId, Drift, Durable, Effect, Event, Half, Input, Lease, Packet, RelativeDeadline,
     Roles, Rule, Sessions, Terms, Window,
 };
 
+use super::locks::Locks;
 use super::monitor::{Id, Monitor};
 
 /// The protocol messages of this world.
@@ -54,6 +55,8 @@ pub struct Setup {
     pub both_ways: bool,
     /// How much of a stream may be unacknowledged.
     pub window: Window,
+    /// How many locks each site has, which are told one after the other; 0 if all are told at once.
+    pub locks: usize,
     /// The rule that is undone.
     pub undone: Undone,
 }
@@ -70,6 +73,7 @@ pub(super) struct Site {
     pub(super) sessions: Sessions<Payload>,
     pub(super) clock: Tick,
     pub(super) inbox: VecDeque<Arrival>,
+    pub(super) locks: Locks,
     /// Whether it believes to be connected.
     connected: bool,
     disk: Durable,
@@ -102,6 +106,7 @@ impl World {
             sessions: setup.start(me, start, 0, Durable::default()).0,
             clock: start,
             inbox: VecDeque::new(),
+            locks: Locks::new(setup.locks),
             connected: true,
             disk: Durable::default(),
             lives: 0,
@@ -169,6 +174,68 @@ impl World {
         true
     }
 
+    /// Whether a lock of a site has not been told everything.
+    pub fn is_behind(&self, me: usize, lock: usize) -> bool {
+        self.sites[me].locks.is_behind(lock)
+    }
+
+    /// A site tells one of its locks what it does not know yet.
+    pub fn tell(&mut self, setup: &Setup, me: usize, lock: usize) {
+        let told = self.sites[me].locks.tell(lock, &mut self.monitor);
+        self.check_lock(me, lock);
+        for event in told {
+            self.all_told(setup, me, event);
+        }
+        let site = &self.sites[me];
+        self.monitor.check_server(me, site.clock, &site.sessions);
+        self.check_moment();
+    }
+
+    /// All locks of a site were told of an event.
+    fn all_told(&mut self, setup: &Setup, me: usize, event: Event) {
+        let Some(half) = event.ended_half() else { return };
+        let mut effects = Vec::new();
+        let mute = !self.sites[me].connected;
+        self.sites[me].sessions.on_told(event.site(), half, &mut effects);
+        self.monitor.check_client(me, self.sites[me].clock, &self.sites[me].sessions);
+        for effect in effects {
+            let said = matches!(effect, Effect::Packet(..));
+            self.monitor.expect(!(mute && said), "nothing is said without a connection");
+            let clocks = self.clocks();
+            self.monitor.on_effect(me, clocks, &effect);
+            self.carry_out(setup, me, effect);
+        }
+    }
+
+    /// A lock was told everything: it must believe in the present sessions.
+    fn check_lock(&mut self, me: usize, lock: usize) {
+        let (site, peer) = (&self.sites[me], site(other(me)));
+        let at = site.sessions.at(peer).map(|view| view.number);
+        let of = site.sessions.of(peer).map(|view| view.number);
+        site.locks.check(lock, (at, of), &mut self.monitor);
+    }
+
+    /// A message arrives for one of the locks, which is told first what it does not know yet.
+    fn act(
+        &mut self,
+        setup: &Setup,
+        me: usize,
+        (half, session): (Half, SessionNo),
+        payload: Payload,
+    ) {
+        let count = self.sites[me].locks.count();
+        if let (Payload::Message(number), 1..) = (payload, count) {
+            let lock = usize::from(number) % count;
+            if setup.undone != Undone::Rule(Rule::ToldBeforeActing) {
+                for event in self.sites[me].locks.tell(lock, &mut self.monitor) {
+                    self.all_told(setup, me, event);
+                }
+            }
+            let locks = &self.sites[me].locks;
+            locks.check_message(lock, half, session, &mut self.monitor);
+        }
+    }
+
     /// Whether a site has a session in which it can send to this half of the other.
     pub fn can_send(&self, me: usize, half: Half) -> bool {
         self.session(me, half).is_some()
@@ -231,6 +298,7 @@ impl World {
         let site = &mut self.sites[me];
         let (sessions, effects) = setup.start(me, site.clock, site.lives, site.disk);
         site.sessions = sessions;
+        site.locks = Locks::new(setup.locks);
         site.lives = (site.lives + 1).min(setup.leases.len());
         for effect in effects {
             self.carry_out(setup, me, effect);
@@ -281,10 +349,20 @@ impl World {
                 };
                 self.monitor.on_delegation(me, giver, until);
             }
-            Effect::Notify(Event::Lost(_)) if setup.undone == Undone::TwoLossEvents => {
-                self.monitor.check_close(me, self.clocks());
+            Effect::Deliver(_, half, session, payload) => {
+                self.act(setup, me, (half, session), payload);
             }
-            Effect::Deliver(..) | Effect::Notify(_) | Effect::Wake(_) | Effect::Note(..) => {}
+            Effect::Notify(event) => {
+                if matches!(event, Event::Lost(_)) && setup.undone == Undone::TwoLossEvents {
+                    self.monitor.check_close(me, self.clocks());
+                }
+                if self.sites[me].locks.count() == 0 {
+                    self.all_told(setup, me, event);
+                } else {
+                    self.sites[me].locks.push(event, &mut self.monitor);
+                }
+            }
+            Effect::Wake(_) | Effect::Note(..) => {}
         }
     }
 

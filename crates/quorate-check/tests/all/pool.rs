@@ -10,7 +10,7 @@ use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use quorate_sim::{Contract, SimProtocol};
 
 const ANY: Order = Order::Any { duplicates: 0 };
-const UNORDERED: Options = Options { unordered: true, bypass: false };
+const UNORDERED: Options = Options { unordered: true, bypass: false, spares: None };
 
 type Pools = Space;
 

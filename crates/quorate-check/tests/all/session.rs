@@ -11,7 +11,7 @@ fn lease(ticks: u32) -> Lease {
 fn one_way(ticks: u8) -> SessionSpace {
     let (drift, window, undone) = (Drift::new(0).unwrap(), Window::DEFAULT, Undone::Nothing);
     SessionSpace {
-        setup: Setup { leases: vec![lease(3)], drift, both_ways: false, window, undone },
+        setup: Setup { leases: vec![lease(3)], drift, both_ways: false, window, locks: 0, undone },
         ticks,
         under_way: usize::MAX,
         resets: 0,
@@ -112,6 +112,31 @@ fn full_windows_delay_messages_and_end_nothing_in_larger_spaces() {
     }
 }
 
+/// Each site has two locks, which are told one after the other, at any time and in any order.
+fn two_locks(space: SessionSpace) -> SessionSpace {
+    let mut space = space;
+    space.setup.locks = 2;
+    space
+}
+
+#[test]
+fn locks_are_told_one_after_the_other() {
+    assert_clean(&two_locks(SessionSpace { resets: 1, ..one_way(3) }));
+    assert_clean(&two_locks(SessionSpace { restarts: [1, 0], ..one_way(3) }));
+    assert_clean(&two_locks(SessionSpace { messages: 2, ..one_way(3) }));
+    assert_clean(&two_locks(both_ways(1)));
+}
+
+#[test]
+#[ignore = "minutes: cargo test --release -p quorate-check --test all session:: -- --ignored"]
+fn locks_are_told_one_after_the_other_in_larger_spaces() {
+    assert_clean(&two_locks(one_way(7)));
+    assert_clean(&two_locks(unlimited(1)));
+    assert_clean(&two_locks(SessionSpace { resets: 1, messages: 2, ..one_way(3) }));
+    assert_clean(&two_locks(SessionSpace { restarts: [1, 1], ..one_way(4) }));
+    assert_clean(&two_locks(both_ways(3)));
+}
+
 #[test]
 fn restarts_of_either_end_are_clean() {
     assert_clean(&SessionSpace { restarts: [1, 0], resets: 1, ..one_way(4) });
@@ -205,6 +230,18 @@ fn a_full_window_must_not_end_the_stream() {
 fn an_acknowledgement_must_not_wait_for_a_frame() {
     let space = tiny_window(1, SessionSpace { messages: 4, ..one_way(1) });
     assert_rule_needed(Rule::AcknowledgeAlone, &space, ("S7: no message waits", 4));
+}
+
+#[test]
+fn a_session_must_not_open_before_all_locks_know_of_the_end_of_the_last() {
+    let space = two_locks(one_way(6));
+    assert_rule_needed(Rule::ReopenAfterTold, &space, ("S5: a session opens", 7));
+}
+
+#[test]
+fn a_lock_must_not_act_before_it_is_told() {
+    let space = two_locks(SessionSpace { messages: 1, ..one_way(2) });
+    assert_rule_needed(Rule::ToldBeforeActing, &space, ("S5: a lock is told before", 4));
 }
 
 #[test]

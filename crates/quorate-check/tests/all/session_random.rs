@@ -52,6 +52,7 @@ fn run(
         drift: Drift::default(),
         both_ways: true,
         window: Window::of_frames(frames),
+        locks: 0,
         undone: Undone::Nothing,
     };
     let mut world = World::new(&setup);

@@ -316,6 +316,9 @@ impl ClientMachine {
             matches!(request, ClientRequest::Ask(..) | ClientRequest::Break(_))
         };
         self.unsent.retain(outlasts);
+        let mut effects = Vec::new();
+        self.sessions.on_told(site(), Half::Requester, &mut effects);
+        self.on_session_effects(effects);
     }
 
     fn on_reply(&mut self, reply: SiteReply) {

@@ -12,7 +12,10 @@ pub enum Effect<M> {
     Packet(SiteId, Packet<M>),
     /// A message of the peer for this half, in the session of this number.
     Deliver(SiteId, Half, SessionNo, M),
-    /// Report this to every resource, in order of their names.
+    /// Tell every lock, at once or one after the other, but each before it handles anything later.
+    /// After the end of a session, report with [`Sessions::on_told`] when all of them were told.
+    ///
+    /// [`Sessions::on_told`]: super::Sessions::on_told
     Notify(Event),
     /// This must be on disk before later effects leave the site.
     Persist(Durable),
@@ -48,4 +51,31 @@ pub enum Event {
     Opened(SiteId, SessionNo),
     /// Arbiter half: the site's session here is over, and our loans to it are ours again.
     Closed(SiteId),
+}
+
+impl Event {
+    /// Whether a session begins.
+    pub fn is_beginning(self) -> bool {
+        matches!(self, Event::Open(..) | Event::Opened(..))
+    }
+
+    /// The half whose session is over, if it is the end of one.
+    pub fn ended_half(self) -> Option<Half> {
+        match self {
+            Event::Lost(_) => Some(Half::Requester),
+            Event::Closed(_) => Some(Half::Arbiter),
+            Event::Open(..) | Event::Silent(_) | Event::Opened(..) => None,
+        }
+    }
+
+    /// The site at the other end of the session.
+    pub fn site(self) -> SiteId {
+        match self {
+            Event::Open(site, _)
+            | Event::Silent(site)
+            | Event::Lost(site)
+            | Event::Opened(site, _)
+            | Event::Closed(site) => site,
+        }
+    }
 }

@@ -9,7 +9,8 @@
 //! - S2. After `Lost` the client gets nothing of that session, after `Closed` the server.
 //! - S3. `Opened` comes after the `Closed` of the session before, `Open` after its `Lost`.
 //! - S4. The client's messages in a session arrive in order; those that arrive are a prefix.
-//! - S5. `Lost` and `Closed` come once for each session.
+//! - S5. `Lost` and `Closed` come once for each session. The locks of a site may be told one after
+//!   the other: each before it handles anything later, and all before the next session opens.
 //! - S6. If either end loses a session, the other end learns of it within its own lease time.
 //!
 //! One assumption is made: the rates of any two clocks differ by less than [`Drift`].
@@ -27,6 +28,7 @@ mod server_end;
 mod sessions;
 mod stream;
 mod terms;
+mod untold;
 
 pub use client_end::{ClientEnd, ClientView};
 pub use context::Context;
@@ -39,3 +41,4 @@ pub use server_end::{ServerEnd, ServerView};
 pub use sessions::{Input, Roles, Sessions};
 pub use stream::{Frame, Payload, Stream, StreamOver, Window};
 pub use terms::{Rule, Terms};
+pub use untold::{Happening, HappeningNo, Untold};

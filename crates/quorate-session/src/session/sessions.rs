@@ -296,6 +296,17 @@ impl<M: Payload> Sessions<M> {
         });
     }
 
+    /// Every lock has been told that the last session of this half is over: ours there if it is the
+    /// requester half, its session here if it is the arbiter half. Called after a step of the same
+    /// time. Until then the next session is not opened.
+    pub fn on_told(&mut self, site: SiteId, half: Half, out: &mut Vec<Effect<M>>) {
+        self.with(site, |cx, peer| match (half, &mut peer.client, &mut peer.server) {
+            (Half::Requester, Some(client), _) => client.on_told(cx, out),
+            (Half::Arbiter, _, Some(server)) => server.on_told(cx, out),
+            _ => {}
+        });
+    }
+
     /// Ends the stream in which a message came that cannot be true, after a step of the same time.
     /// The lease of the session runs out as if the stream had broken.
     pub fn reject(&mut self, site: SiteId, half: Half, out: &mut Vec<Effect<M>>) {

@@ -29,6 +29,12 @@ pub enum Rule {
     IncarnationWaits,
     /// The client opens the next session only after its own deadline of this one.
     ReopenAfterDeadline,
+    /// A session is opened only when every lock was told that the one before is over.
+    ReopenAfterTold,
+    /// A lock is told of every event of the sessions before it handles anything else.
+    ToldBeforeActing,
+    /// A silent site counts for the common deadline until every grant was looked at.
+    SilentCountsUntilTold,
     /// The client's deadline counts from the making of a renewal, not from the answer.
     CountFromSending,
     /// The server's deadline counts from the handling of a renewal, not from a guess at its making.

@@ -76,6 +76,9 @@ pub struct Plan {
     pub window: Option<usize>,
     /// How far ceilings of fences are raised at a time; `None` for several sizes, drawn.
     pub fence_block: Option<u64>,
+    /// How many locks are told of the end of a session, and so on, in one step of a site; `None`:
+    /// as the seed draws, one or two in most runs with faults.
+    pub locks_per_step: Option<usize>,
     /// The switches of the protocols.
     pub settings: Settings,
     /// The rule of sessions that sites and clients do not follow; `None` outside checks.
@@ -135,6 +138,7 @@ impl Plan {
             views: false,
             window: None,
             fence_block: None,
+            locks_per_step: None,
             settings: Settings::default(),
             undone: None,
             forgets: None,

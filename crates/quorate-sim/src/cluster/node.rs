@@ -123,6 +123,7 @@ impl Run<'_> {
         config.local_turns = self.parameters.local_turns;
         config.claims_per_step = self.parameters.claims_per_step;
         config.unused_records = UNUSED_RECORDS;
+        config.locks_per_step = self.parameters.locks_per_step;
         config.settings = self.plan.settings;
         let now = node.clock.read(self.now);
         let past = node.read_disk(self.plan.forgets);

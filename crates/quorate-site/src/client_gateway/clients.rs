@@ -30,6 +30,9 @@ pub(super) struct Clients {
     due: BTreeSet<(Tick, ClientId)>,
     calls: BTreeMap<CallId, Owner>,
     questions: Questions,
+    /// The clients whose sessions are over, and whose calls have not all left yet. Their next
+    /// sessions wait for that.
+    closing: BTreeSet<ClientId>,
     /// The clients that have replies to be sent.
     behind: BTreeSet<ClientId>,
     /// The number of the latest call or question.
@@ -67,13 +70,15 @@ impl Clients {
             due: BTreeSet::new(),
             calls: BTreeMap::new(),
             questions: Questions::default(),
+            closing: BTreeSet::new(),
             behind: BTreeSet::new(),
             last_number: 0,
         }
     }
 
     pub(super) fn deadline(&self) -> Option<Tick> {
-        self.due.first().map(|(when, _)| *when)
+        let closes = (!self.closing.is_empty()).then_some(self.now);
+        closes.or_else(|| self.due.first().map(|(when, _)| *when))
     }
 
     /// A client whose lease is over, if there is one.
@@ -310,22 +315,40 @@ impl Clients {
         self.known.get(&id).is_some_and(|client| client.inside > 0)
     }
 
-    /// Removes the calls of a client whose session is over.
-    pub(super) fn close(&mut self, id: ClientId) -> Vec<CallId> {
-        let Some(client) = self.known.get_mut(&id) else { return Vec::new() };
-        let calls: Vec<CallId> = std::mem::take(&mut client.calls).into_values().collect();
-        (client.inside, client.bytes) = (0, 0);
-        client.replies = Replies::default();
-        for call in &calls {
-            self.calls.remove(call);
-        }
+    /// The session of a client is over: its calls leave.
+    pub(super) fn close(&mut self, id: ClientId) {
         self.questions.forget(id);
-        calls
+        self.closing.insert(id);
     }
 
-    /// Forgets a client that has no session.
+    /// Removes calls of a client whose session is over, at most this many; `None` if there is no
+    /// such client.
+    pub(super) fn take_leaving(&mut self, most: usize) -> Option<(ClientId, Vec<CallId>)> {
+        let id = *self.closing.first()?;
+        let Some(client) = self.known.get(&id) else {
+            self.closing.remove(&id);
+            return Some((id, Vec::new()));
+        };
+        let calls: Vec<CallId> = client.calls.values().copied().take(most).collect();
+        calls.iter().for_each(|call| self.remove_call(*call));
+        Some((id, calls))
+    }
+
+    /// Whether all calls of a client have left whose session is over. If so, it can open the next.
+    pub(super) fn has_closed(&mut self, id: ClientId) -> bool {
+        let has_left = self.known.get(&id).is_none_or(|client| client.calls.is_empty());
+        if has_left
+            && self.closing.remove(&id)
+            && let Some(client) = self.known.get_mut(&id)
+        {
+            client.replies = Replies::default();
+        }
+        has_left
+    }
+
+    /// Forgets a client that has no session, and whose calls have left.
     pub(super) fn forget(&mut self, id: ClientId) {
-        if self.session(id).is_none() {
+        if self.session(id).is_none() && !self.closing.contains(&id) {
             self.known.remove(&id);
             self.behind.remove(&id);
         }

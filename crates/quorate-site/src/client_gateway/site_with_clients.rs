@@ -41,6 +41,8 @@ pub struct SiteWithClients {
     clients: Clients,
     /// When the site stops at the latest, if it is about to.
     stops_by: Option<Tick>,
+    /// How many calls of clients whose sessions are over leave in one step.
+    calls_per_step: usize,
     out: Vec<GatewayEffect>,
     wake: Option<Tick>,
 }
@@ -57,10 +59,11 @@ impl SiteWithClients {
         past: impl Into<Past>,
         start: &Start,
     ) -> Result<(Self, Vec<GatewayEffect>), StartError> {
-        let terms = config.terms;
+        let (terms, calls_per_step) = (config.terms, config.locks_per_step.max(1));
         let (site, effects) = Site::start(now, config, past, start)?;
         let clients = Clients::new(terms, site.sessions().incarnation());
-        let mut all = Self { site, clients, stops_by: None, out: Vec::new(), wake: None };
+        let (out, wake) = (Vec::new(), None);
+        let mut all = Self { site, clients, stops_by: None, calls_per_step, out, wake };
         all.route(effects);
         all.schedule_wake();
         let out = std::mem::take(&mut all.out);
@@ -84,6 +87,7 @@ impl SiteWithClients {
             }
             GatewayInput::Client(id, packet) => self.on_packet(id, packet),
         }
+        self.close_clients();
         while let Some((ask, question)) = self.clients.next_question() {
             self.drive_site(Input::Ask(ask, question));
         }
@@ -102,6 +106,25 @@ impl SiteWithClients {
     /// The site itself.
     pub fn site(&self) -> &Site {
         &self.site
+    }
+
+    /// Lets the calls of clients leave whose sessions are over, as many as a step may. When all
+    /// calls of one have left, it can open the next session.
+    fn close_clients(&mut self) {
+        let mut left = self.calls_per_step;
+        while left > 0
+            && let Some((id, calls)) = self.clients.take_leaving(left)
+        {
+            left -= calls.len().max(1);
+            if !calls.is_empty() {
+                self.drive_site(Input::LeaveAll(calls));
+            }
+            if self.clients.has_closed(id) {
+                let effects = self.clients.drive(id, ServerEnd::on_told);
+                self.apply_session_effects(id, effects);
+                self.clients.forget(id);
+            }
+        }
     }
 
     fn drive_site(&mut self, input: Input) {
@@ -135,11 +158,7 @@ impl SiteWithClients {
                 session::Effect::Notify(Event::Opened(..)) if !self.site.quorum().reached => {
                     self.clients.update_replies(id, Replies::note_quorum);
                 }
-                session::Effect::Notify(Event::Closed(_)) => {
-                    for call in self.clients.close(id) {
-                        self.drive_site(Input::Leave(call));
-                    }
-                }
+                session::Effect::Notify(Event::Closed(_)) => self.clients.close(id),
                 session::Effect::Notify(Event::Opened(..)) => self.tell_draining(id),
                 _ => {}
             }

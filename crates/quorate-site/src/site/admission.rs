@@ -128,7 +128,8 @@ impl Site {
             }
             let Some((id, no_wait)) = self.core.admission.take_next() else { return };
             if no_wait {
-                self.core.no_wait.insert(id);
+                let name = self.core.calls[&id].name.clone();
+                self.core.no_wait.insert((name, id));
             }
             self.place_claim(id);
         }
@@ -138,14 +139,17 @@ impl Site {
 impl SiteCore {
     /// A placed claim that has left its lock is placed again, a twenty-fourth of a lease later.
     pub(super) fn place_later(&mut self, id: CallId) {
-        let (client, no_wait) = (self.calls[&id].client, self.no_wait.remove(&id));
+        let (client, name) = (self.calls[&id].client, self.calls[&id].name.clone());
+        let no_wait = self.no_wait.remove(&(name, id));
         let when = self.now + self.config.terms.lease.twenty_fourth();
         self.admission.insert_later(id, client, no_wait, when);
     }
 
     /// Claims whose time has come wait for their turn.
     fn queue_due(&mut self) {
-        while let Some((id, Unplaced { client, no_wait, .. })) = self.admission.take_due(self.now) {
+        for _ in 0..self.config.locks_per_step.max(1) {
+            let Some((id, waiting)) = self.admission.take_due(self.now) else { return };
+            let Unplaced { client, no_wait, .. } = waiting;
             self.admission.insert(id, client, self.calls[&id].name.clone(), no_wait);
         }
     }

@@ -64,8 +64,8 @@ impl Site {
             self.core.out.push(Effect::Audit(Audit::Ending(order.clone(), id, until)));
             self.core.stop(id, until, order.reason.clone());
             self.core.send(origin, Half::Arbiter, SiteMessage::Stopping(order.clone()));
-            let lock = self.table.get_mut(&order.name).expect("it was found above");
-            lock.stop_joining();
+            let entry = self.table.entry_mut(&order.name).expect("it was found above");
+            entry.lock.stop_joining();
         }
     }
 }

@@ -9,8 +9,9 @@
 //! [`RelativeDeadline`]: quorate_session::session::RelativeDeadline
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
-use quorate_protocol::{Tick, Ticket, ValidityBasis, Why};
+use quorate_protocol::{ClaimId, Tick, Ticket, ValidityBasis, Why};
 use quorate_quorum::{SiteId, SiteSet};
 use quorate_session::session::{Half, Lease, Rule, between};
 use quorate_session::{CallId, Loss, Name};
@@ -24,6 +25,11 @@ use crate::validity::quorum_validity;
 
 /// The most delegations in one message.
 const DELEGATIONS_MAX: usize = 256;
+
+/// No ticket is before it.
+fn first_ticket() -> Ticket {
+    Ticket { time: 0, site: SiteId::new(0), claim: ClaimId(0) }
+}
 
 /// The delegations that a site has received and given.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +48,19 @@ pub(super) struct Delegations {
     pub(super) deadlines_moved: bool,
     /// Whether something is lost that delegations depend on.
     pub(super) support_lost: bool,
+    /// The review of those given, if one goes on.
+    round: Option<Round>,
+}
+
+/// A review of the delegations given, a few locks in each step.
+#[derive(Clone, Debug)]
+struct Round {
+    /// The lock that was looked at last.
+    after: Option<Name>,
+    /// The sites that had renewed their lease when it began.
+    renewed: BTreeSet<SiteId>,
+    /// Whether our deadlines may have moved before it began.
+    deadlines_moved: bool,
 }
 
 /// A delegation that we have received.
@@ -52,17 +71,15 @@ struct Received {
     about: Ticket,
 }
 
-/// A delegation that others rely on, and its present deadline.
-struct Given {
-    name: Name,
-    about: Ticket,
-    until: Tick,
-}
-
 impl Delegations {
     /// Whether others rely on us.
     pub(super) fn are_given(&self) -> bool {
         !self.given.is_empty()
+    }
+
+    /// Whether a review of those given goes on.
+    pub(super) fn are_reviewed(&self) -> bool {
+        self.round.is_some()
     }
 
     pub(super) fn deadline(&self) -> Option<Tick> {
@@ -75,6 +92,54 @@ impl Delegations {
         let (_, expired) = self.due.pop_first()?;
         self.received.remove(&expired);
         Some(expired)
+    }
+
+    /// Takes the delegations of other sites about a lock that have expired, if there are any.
+    fn take_expired_of(&mut self, now: Tick, n: usize, name: &Name) -> Vec<Received> {
+        let mut expired = Vec::new();
+        if self.due.first().is_none_or(|(when, _)| *when > now) {
+            return expired;
+        }
+        for from in SiteId::all(n) {
+            let first = Received { from, name: name.clone(), about: first_ticket() };
+            let of_lock = self.received.range(first..);
+            let of_lock = of_lock.take_while(|(one, _)| one.from == from && one.name == *name);
+            expired.extend(of_lock.filter(|(_, until)| **until <= now).map(|(one, _)| one.clone()));
+        }
+        for one in &expired {
+            let until = self.received.remove(one).expect("it was found above");
+            self.due.remove(&(until, one.clone()));
+        }
+        expired
+    }
+
+    /// The review that goes on, or begins.
+    fn next_round(&mut self) -> Option<Round> {
+        let begins = !self.given.is_empty() && (!self.renewed.is_empty() || self.deadlines_moved);
+        if self.round.is_none() {
+            let renewed = std::mem::take(&mut self.renewed);
+            let deadlines_moved = std::mem::take(&mut self.deadlines_moved);
+            self.round = begins.then_some(Round { after: None, renewed, deadlines_moved });
+        }
+        self.round.take()
+    }
+
+    fn forget_announced(&mut self, to: SiteId, key: &(Name, Ticket)) {
+        if let Some(announced) = self.announced.get_mut(&to) {
+            announced.remove(key);
+        }
+    }
+
+    /// Forgets what was announced about a lock and does not last.
+    fn retain_announced(&mut self, name: &Name, lasts: impl Fn(SiteId, Ticket) -> bool) {
+        for (to, announced) in &mut self.announced {
+            let of_lock = announced.range((name.clone(), first_ticket())..);
+            let of_lock = of_lock.map(|(key, _)| key).take_while(|(other, _)| other == name);
+            let over = of_lock.filter(|(_, about)| !lasts(*to, *about)).cloned();
+            for key in over.collect::<Vec<_>>() {
+                announced.remove(&key);
+            }
+        }
     }
 
     /// Moves the deadline of a delegation on, if it is later than before.
@@ -203,27 +268,40 @@ impl Site {
 
     /// Ends what depends on expired delegations.
     pub(super) fn on_delegations_due(&mut self) {
-        while let Some(expired) = self.core.delegations.pop_expired(self.core.now) {
-            let Received { from, name, about } = expired;
-            if about.site == from {
-                self.core.shared.delegated.get_or_insert_default().remove(&about);
-                self.core.delegations.support_lost = true;
-            } else if let Some(lock) = self.table.get(&name)
-                && let Some(call) = lock.inside_by_delegation(from, about)
-            {
-                self.lose_delegated(call);
-            }
+        for _ in 0..self.core.config.locks_per_step.max(1) {
+            let now = self.core.now;
+            let Some(expired) = self.core.delegations.pop_expired(now) else { break };
+            self.tell_first(&expired.name);
+            self.on_delegation_expired(&expired);
         }
         if std::mem::take(&mut self.core.delegations.support_lost) {
             // Grants by delegation have deadlines of their own, so all of them are among these.
-            let calls: Vec<CallId> = self.core.degraded.keys().copied().collect();
-            for call in calls {
-                if self.valid_until(call).is_none() {
-                    self.lose_delegated(call);
-                }
-            }
+            self.core.review.begin_round();
+            self.review_degraded();
         }
         self.settle();
+    }
+
+    /// Ends what depends on the expired delegations about a lock, which is about to act; false if
+    /// there are none. Those of other locks may have to wait for the next step.
+    pub(super) fn expire_delegations_of(&mut self, name: &Name) -> bool {
+        let (now, n) = (self.core.now, self.core.config.quorums.n());
+        let expired = self.core.delegations.take_expired_of(now, n, name);
+        expired.iter().for_each(|expired| self.on_delegation_expired(expired));
+        !expired.is_empty()
+    }
+
+    fn on_delegation_expired(&mut self, expired: &Received) {
+        let Received { from, name, about } = expired;
+        if about.site == *from {
+            self.core.shared.delegated.get_or_insert_default().remove(about);
+            self.core.delegations.support_lost = true;
+            return;
+        }
+        let lock = self.table.get(name);
+        if let Some(call) = lock.and_then(|lock| lock.inside_by_delegation(*from, *about)) {
+            self.lose_delegated(call);
+        }
     }
 
     /// A caller was inside by a delegation that has expired.
@@ -238,7 +316,7 @@ impl Site {
     pub(super) fn claim_again(&mut self, id: CallId) {
         let Some(call) = self.core.calls.get(&id) else { return };
         let (name, spec) = (call.name.clone(), call.spec.clone());
-        let (kind, no_wait) = (spec.kind(), self.core.no_wait.contains(&id));
+        let (kind, no_wait) = (spec.kind(), self.core.is_no_wait(&name, id));
         if !self.core.claimed_again.insert(id) {
             self.with_lock(&name, &kind, |lock, context| lock.leave(context, id));
             return self.core.place_later(id);
@@ -249,65 +327,73 @@ impl Site {
         });
     }
 
-    /// Announces the deadlines of our delegations: all of them to sites that have renewed their
-    /// lease, and to the others those that have moved.
+    /// Announces the deadlines of our delegations, those of a few locks in each step: all of them
+    /// to sites that have renewed their lease, and to the others those that have moved.
     pub(super) fn review_delegations(&mut self) {
-        let renewed = std::mem::take(&mut self.core.delegations.renewed);
-        let deadlines_moved = std::mem::take(&mut self.core.delegations.deadlines_moved);
-        if self.core.delegations.given.is_empty() || (renewed.is_empty() && !deadlines_moved) {
-            return;
+        let Some(mut round) = self.core.delegations.next_round() else { return };
+        let after = round.after.take().map_or(Bound::Unbounded, Bound::Excluded);
+        let given = self.core.delegations.given.range((after, Bound::Unbounded)).cloned();
+        let most = self.core.config.locks_per_step.max(1);
+        let names: Vec<Name> = given.take(most).collect();
+        let mut announcements: BTreeMap<SiteId, Vec<(Name, Delegation)>> = BTreeMap::new();
+        for name in &names {
+            self.review_given(name, &round, &mut announcements);
         }
-        for (to, delegations) in self.delegations_given() {
-            let all = renewed.contains(&to);
-            if all || deadlines_moved {
-                self.send_delegations(to, delegations, all);
+        for (to, delegations) in announcements {
+            for delegations in delegations.chunks(DELEGATIONS_MAX) {
+                self.core.send(to, Half::Requester, SiteMessage::Delegations(delegations.to_vec()));
             }
+        }
+        if names.len() == most {
+            round.after = names.into_iter().next_back();
+            self.core.delegations.round = Some(round);
         }
     }
 
-    /// The delegations that others rely on, by receiver.
-    fn delegations_given(&mut self) -> BTreeMap<SiteId, Vec<Given>> {
-        let mut delegations: BTreeMap<SiteId, Vec<Given>> = BTreeMap::new();
-        let (table, core, me) = (&self.table, &self.core, self.core.me());
-        let mut over = Vec::new();
-        for name in &core.delegations.given {
-            let lock = table.get(name).map(|lock| &**lock);
-            let given = lock.map(LockInstance::delegations).unwrap_or_default();
-            if given.is_empty() {
-                over.push(name.clone());
-            }
-            for (to, about) in given.into_iter().filter(|(to, _)| *to != me) {
-                let lock = lock.expect("it has delegations");
-                let basis = lock.delegation_basis(about);
-                if let Some(until) = core.basis_valid_until(name, lock, &basis) {
-                    let given = Given { name: name.clone(), about, until };
-                    delegations.entry(to).or_default().push(given);
-                }
-            }
-        }
-        for name in over {
-            self.core.delegations.given.remove(&name);
-        }
-        delegations
-    }
-
-    fn send_delegations(&mut self, to: SiteId, delegations: Vec<Given>, all: bool) {
+    /// Looks at the delegations about one lock.
+    fn review_given(
+        &mut self,
+        name: &Name,
+        round: &Round,
+        announcements: &mut BTreeMap<SiteId, Vec<(Name, Delegation)>>,
+    ) {
         let least = self.core.config.terms.lease.twenty_fourth();
-        let before = self.core.delegations.announced.remove(&to).unwrap_or_default();
-        let (mut announcements, mut announced) = (Vec::new(), BTreeMap::new());
-        for Given { name, about, until } in delegations {
-            let key = (name, about);
-            let known = before.get(&key).copied().unwrap_or_default();
-            if !all && between(known, until) < least {
-                announced.insert(key, known);
-            } else if let Some(delegation) = self.core.delegation(to, about, until) {
-                announcements.push((key.0.clone(), delegation));
-                announced.insert(key, until);
+        let given = self.delegations_given(name);
+        for (to, about, until) in &given {
+            let (to, about, until) = (*to, *about, *until);
+            let announced = self.core.delegations.announced.entry(to).or_default();
+            let key = (name.clone(), about);
+            let known = announced.get(&key).copied().unwrap_or_default();
+            let moved = round.deadlines_moved && between(known, until) >= least;
+            if !round.renewed.contains(&to) && !moved {
+                continue;
+            }
+            match self.core.delegation(to, about, until) {
+                Some(delegation) => {
+                    let announced = self.core.delegations.announced.entry(to).or_default();
+                    announced.insert(key, until);
+                    announcements.entry(to).or_default().push((name.clone(), delegation));
+                }
+                None => self.core.delegations.forget_announced(to, &key),
             }
         }
-        self.core.delegations.announced.insert(to, announced);
-        for delegations in announcements.chunks(DELEGATIONS_MAX) {
-            self.core.send(to, Half::Requester, SiteMessage::Delegations(delegations.to_vec()));
+        let lasts = |to, about| given.iter().any(|given| (given.0, given.1) == (to, about));
+        self.core.delegations.retain_announced(name, lasts);
+    }
+
+    /// The delegations about a lock that others rely on: the receiver, the request, and the
+    /// deadline.
+    fn delegations_given(&mut self, name: &Name) -> Vec<(SiteId, Ticket, Tick)> {
+        let (core, me) = (&self.core, self.core.me());
+        let lock = self.table.get(name);
+        let given = lock.map(LockInstance::delegations).unwrap_or_default();
+        if given.is_empty() {
+            self.core.delegations.given.remove(name);
+            return Vec::new();
         }
+        let lock = lock.expect("it has delegations");
+        let until = |about| core.basis_valid_until(name, lock, &lock.delegation_basis(about));
+        let others = given.into_iter().filter(|(to, _)| *to != me);
+        others.filter_map(|(to, about)| Some((to, about, until(about)?))).collect()
     }
 }

@@ -32,7 +32,15 @@ impl SiteCore {
         let drain = self.drain.as_ref().and_then(Drain::deadline);
         let others = [timer, cleared, delegations, drain, self.quorum.starts_until];
         let more = [self.sessions.deadline(), due, self.places_claims_at(), self.runs_put_off_at()];
-        others.into_iter().chain(more).flatten().min()
+        let rest = self.has_more_to_do().then_some(self.now);
+        others.into_iter().chain(more).chain([self.tells_at(), rest]).flatten().min()
+    }
+
+    /// Whether a walk through grants, delegations or calls goes on in the next step.
+    fn has_more_to_do(&self) -> bool {
+        self.review.is_busy()
+            || self.delegations.are_reviewed()
+            || self.drain.as_ref().is_some_and(Drain::is_busy)
     }
 
     pub(super) fn schedule_wake(&mut self) {

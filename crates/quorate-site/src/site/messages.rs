@@ -56,7 +56,7 @@ impl Site {
         let Addressed { name, kind, message } = addressed;
         if let Some(lock) = self.table.get(&name).filter(|lock| lock.kind() != kind) {
             if let Some(ticket) = message.as_message().request(from) {
-                let (kind, owner) = (lock.kind(), self.core.owner(&**lock));
+                let (kind, owner) = (lock.kind(), self.core.owner(lock));
                 let refused = SiteMessage::Refused { name, ticket, kind, owner };
                 self.core.send(from, Half::Requester, refused);
             } else {

@@ -15,12 +15,11 @@ mod name_index;
 mod questions;
 mod quorum;
 mod site_core;
+mod table;
+mod telling;
 mod timers;
 mod unused;
 mod validity;
-
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::SiteId;
@@ -30,8 +29,9 @@ use quorate_session::{CallId, ClaimRequest, Denial, Kind, Loss, Name, ResourceVi
 
 pub use self::validity::GrantState;
 
-use self::name_index::NameIndex;
 use self::site_core::{OwnMessage, SiteCore};
+use self::table::Table;
+use self::telling::Happening;
 use crate::Config;
 use crate::disk::Past;
 use crate::effect::{Effect, Input};
@@ -66,10 +66,7 @@ use crate::site_message::SiteMessage;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// The locks in use.
-    table: BTreeMap<Name, Box<dyn LockInstance>>,
-    /// Their names, in the order of their texts.
-    names: NameIndex,
+    table: Table,
     core: SiteCore,
 }
 
@@ -90,7 +87,7 @@ impl Site {
         core.end_quarantine(); // of a site that is alone and new
         core.schedule_wake();
         let out = core.take_effects();
-        Ok((Self { table: BTreeMap::new(), names: NameIndex::default(), core }, out))
+        Ok((Self { table: Table::default(), core }, out))
     }
 
     /// Handles what is due by `now`, then the input.
@@ -99,12 +96,16 @@ impl Site {
     pub fn step(&mut self, now: Tick, input: Input) -> Vec<Effect> {
         assert!(now >= self.core.now, "a clock does not run backwards");
         self.core.now = now;
-        self.core.claimed_again.clear();
+        self.core.begin_step();
         self.on_deadlines();
         self.on_input(input);
         self.core.use_registered();
+        if self.tell_locks() {
+            self.settle();
+        }
         self.place_claims();
         self.run_put_off_timers();
+        self.go_on_draining();
         self.settle();
         self.deny_no_wait();
         self.on_deadlines(); // what the input made due
@@ -131,7 +132,7 @@ impl Site {
 
     /// The names of the locks that are in use, as far as this site knows.
     pub fn names(&self) -> impl Iterator<Item = &Name> + '_ {
-        self.table.keys()
+        self.table.names()
     }
 
     /// The deadline of all grants that are not degraded.
@@ -158,7 +159,7 @@ impl Site {
     /// The deadline of the grant of `call`, as far as is known now; `None` if it is not inside.
     pub fn valid_until(&self, call: CallId) -> Option<Tick> {
         let lock = self.table.get(&self.core.calls.get(&call)?.name)?;
-        self.core.valid_until(call, &**lock)
+        self.core.valid_until(call, lock)
     }
 
     /// Whether this site reaches a quorum, as it has said last.
@@ -184,14 +185,18 @@ impl Site {
         }
         self.on_delegations_due();
         if self.core.end_quarantine() {
-            self.with_every_lock(|lock, context| lock.on_cleared(context));
+            self.tell_all(Happening::Cleared);
             self.settle();
         }
         self.on_timers_due();
         self.on_drain_due();
-        while let Some(call) = self.core.next_call_due() {
-            self.on_call_due(call);
-            self.settle();
+        for _ in 0..self.core.config.locks_per_step.max(1) {
+            let Some(call) = self.core.next_call_due() else { return };
+            self.tell_first_of(call);
+            if self.core.next_call_due() == Some(call) {
+                self.on_call_due(call);
+                self.settle();
+            }
         }
     }
 
@@ -201,7 +206,7 @@ impl Site {
         match call.broken_for() {
             Some(reason) => self.core.out.push(Effect::Lost(id, Loss::Broken(reason))),
             None => {
-                let lock = self.table.get(&call.name).map(|lock| &**lock);
+                let lock = self.table.get(&call.name);
                 let denial = self.core.timeout_denial(id, lock);
                 self.core.out.push(Effect::Denied(id, denial));
             }
@@ -209,13 +214,18 @@ impl Site {
         self.leave(id);
     }
 
-    /// Denies the calls with `no_wait` that would have to wait.
+    /// Denies the calls with `no_wait` that would have to wait, at the locks that have acted.
     fn deny_no_wait(&mut self) {
-        let held_up = |id: &CallId| self.table[&self.core.calls[id].name].is_held_up(*id);
-        let held_up: Vec<CallId> = self.core.no_wait.iter().copied().filter(held_up).collect();
-        for id in held_up {
-            self.core.out.push(Effect::Denied(id, Denial::Busy));
-            self.leave(id);
+        while let Some(name) = self.core.acted.pop_first() {
+            self.tell_first(&name);
+            let of_lock = (name.clone(), CallId(0))..=(name.clone(), CallId(u64::MAX));
+            let calls: Vec<CallId> = self.core.no_wait.range(of_lock).map(|(_, id)| *id).collect();
+            for id in calls {
+                if self.core.is_no_wait(&name, id) && self.table.lock(&name).is_held_up(id) {
+                    self.core.out.push(Effect::Denied(id, Denial::Busy));
+                    self.leave(id);
+                }
+            }
         }
         self.settle();
     }
@@ -227,7 +237,13 @@ impl Site {
             Input::Down(peer) => self.core.on_down(peer),
             Input::Packet(peer, packet) => self.core.on_packet(peer, packet),
             Input::Claim(id, client, claim) => self.claim(id, client, claim),
-            Input::Leave(id) => self.leave(id),
+            Input::Leave(id) => self.leave_told(id),
+            Input::LeaveAll(calls) => {
+                for id in calls {
+                    self.leave_told(id);
+                    self.settle();
+                }
+            }
             Input::Drain(time) => self.drain(time),
             Input::Break(order) => self.core.ask_to_break(&order),
             Input::Ask(id, question) => self.core.ask(id, &question),
@@ -243,8 +259,13 @@ impl Site {
                 self.on_message(self.core.me(), half, message);
             } else if let Some(effect) = self.core.pending.pop_front() {
                 match effect {
-                    session::Effect::Deliver(from, half, _, message) => {
-                        self.on_message(from, half, message);
+                    session::Effect::Deliver(from, half, number, message) => {
+                        if self.tell_addressees(&message) {
+                            let later = session::Effect::Deliver(from, half, number, message);
+                            self.core.pending.push_front(later);
+                        } else {
+                            self.on_message(from, half, message);
+                        }
                     }
                     session::Effect::Notify(event) => self.on_session(event),
                     _ => unreachable!("the rest went to the driver"),
@@ -259,7 +280,7 @@ impl Site {
 
     fn on_session(&mut self, event: Event) {
         self.core.note_session(event);
-        self.with_every_lock(|lock, context| lock.on_session(context, event));
+        self.tell_all(Happening::Session(event));
     }
 
     fn claim(&mut self, id: CallId, client: ClientId, claim: ClaimRequest) {
@@ -279,11 +300,13 @@ impl Site {
     pub(super) fn place_claim(&mut self, id: CallId) {
         let call = &self.core.calls[&id];
         let (name, spec, kind) = (call.name.clone(), call.spec.clone(), call.spec.kind());
+        self.tell_first(&name);
+        let call = &self.core.calls[&id];
         let earlier = call.moved.then_some(call.waits_since);
-        let no_wait = self.core.no_wait.contains(&id);
+        let no_wait = self.core.is_no_wait(&name, id);
         let other = self.table.get(&name).filter(|lock| lock.kind() != kind);
         let denial = if let Some(lock) = other {
-            let (owner, by) = (self.core.owner(&**lock), self.core.me());
+            let (owner, by) = (self.core.owner(lock), self.core.me());
             Denial::OtherKind { kind: lock.kind(), by, owner }
         } else {
             let request = CallerRequest { call: id, spec: &spec, no_wait, earlier };
@@ -293,10 +316,17 @@ impl Site {
         self.core.out.push(Effect::Denied(id, denial));
     }
 
+    /// A caller leaves. Its lock is told first what it does not know yet.
+    fn leave_told(&mut self, id: CallId) {
+        if self.tell_first_of(id) {
+            self.leave(id);
+        }
+    }
+
     fn leave(&mut self, id: CallId) {
         let is_placed = !self.core.admission.contains(id);
         let Some(call) = self.core.remove_call(id).filter(|_| is_placed) else { return };
-        let kind = self.table[&call.name].kind();
+        let kind = self.table.lock(&call.name).kind();
         self.with_lock(&call.name, &kind, |lock, context| lock.leave(context, id));
     }
 
@@ -309,29 +339,12 @@ impl Site {
         action: impl FnOnce(&mut dyn LockInstance, &mut StepContext<'_>),
     ) {
         let core = &mut self.core;
-        let lock = match self.table.entry(name.clone()) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                let Some(lock) = core.make_lock(name, kind) else { return };
-                self.names.insert(name);
-                entry.insert(lock)
-            }
+        let told = core.telling.last();
+        let Some(lock) = self.table.get_or_make(name, told, || core.make_lock(name, kind)) else {
+            return;
         };
-        if !core.run_on_lock(name, &mut **lock, action) {
+        if !core.run_on_lock(name, lock, action) {
             self.table.remove(name);
-            self.names.remove(name);
         }
-    }
-
-    /// Runs `action` on every lock, in the order of the table.
-    fn with_every_lock(&mut self, action: impl Fn(&mut dyn LockInstance, &mut StepContext<'_>)) {
-        let (core, names) = (&mut self.core, &mut self.names);
-        self.table.retain(|name, lock| {
-            let is_used = core.run_on_lock(name, &mut **lock, &action);
-            if !is_used {
-                names.remove(name);
-            }
-            is_used
-        });
     }
 }

@@ -65,14 +65,14 @@ impl Site {
 
     /// A page of the locks in use, as far as this site knows, in the order of their names.
     fn list(&self, ListQuestion { prefix, after }: &ListQuestion) -> Answer {
-        let mut names = self.names.after(prefix, after.as_ref());
+        let mut names = self.table.index().after(prefix, after.as_ref());
         let (mut views, mut bytes) = (Vec::new(), 0);
         while views.len() < limits::LOCKS_LISTED
             && bytes < limits::ANSWER_BYTES
             && let Some(text) = names.next()
         {
             let name: Name = text.parse().expect("it is the text of a name");
-            let lock = &**self.table.get(&name).expect("the index has the names of the table");
+            let lock = self.table.lock(&name);
             let view = self.view(&name, lock, lock.first_callers(limits::CALLERS_LISTED));
             bytes += view.bytes();
             views.push(view);
@@ -83,7 +83,7 @@ impl Site {
 
     /// What this site knows of a lock; callers with this fence are listed first.
     pub(super) fn show_first(&self, name: &Name, fence: Option<Fence>) -> Option<ResourceView> {
-        let lock = &**self.table.get(name)?;
+        let lock = self.table.get(name)?;
         let mut callers = lock.first_callers(limits::CALLERS_SHOWN);
         if let Some(fence) = fence {
             let is_meant = |call: &CallId| self.fence(*call) == Some(fence);

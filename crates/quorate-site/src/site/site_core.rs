@@ -7,9 +7,7 @@ use quorate_protocol::{Clock, Fence, OutboundSession, Shared, Tick};
 use quorate_quorum::SiteId;
 use quorate_session::client::ClientId;
 use quorate_session::session::{self, Event, Half, Packet, Roles, Sessions};
-use quorate_session::{
-    CallId, ClaimRequest, Claimant, Denial, Granted, Kind, Loss, Name, ReasonText,
-};
+use quorate_session::{CallId, ClaimRequest, Claimant, Denial, Granted, Loss, Name, ReasonText};
 
 use super::admission::Admission;
 use super::call::{Call, Place};
@@ -18,7 +16,9 @@ use super::disk::DiskState;
 use super::drain::Drain;
 use super::held::Held;
 use super::quorum::QuorumReport;
+use super::telling::Telling;
 use super::unused::UnusedNames;
+use super::validity::Review;
 use crate::Config;
 use crate::disk::{Disk, Kept, Past};
 use crate::effect::{Effect, Grant};
@@ -46,7 +46,9 @@ pub(super) struct SiteCore {
     /// The locks whose timers wait until the streams have room.
     pub(super) put_off: BTreeSet<Name>,
     /// The waiting calls with `no_wait`, without those that are not placed.
-    pub(super) no_wait: BTreeSet<CallId>,
+    pub(super) no_wait: BTreeSet<(Name, CallId)>,
+    /// The locks that have acted since these calls were looked at, if there are any.
+    pub(super) acted: BTreeSet<Name>,
     /// The calls whose claims were made again in this step.
     pub(super) claimed_again: BTreeSet<CallId>,
     /// The calls that are not placed in the table of locks.
@@ -57,8 +59,10 @@ pub(super) struct SiteCore {
     pub(super) common_deadline: Tick,
     /// Whether deadlines may have moved since validity was reviewed.
     pub(super) leases_renewed: bool,
-    /// Whether a session was lost or fell silent since.
-    pub(super) leases_lost: bool,
+    /// The review of the degraded grants.
+    pub(super) review: Review,
+    /// What happened to all locks, and which of them know.
+    pub(super) telling: Telling,
     pub(super) quorum: QuorumReport,
     /// The locks of which a message came since, while a grant was degraded.
     pub(super) answered: BTreeSet<Name>,
@@ -137,12 +141,14 @@ impl SiteCore {
             timers: BTreeSet::new(),
             put_off: BTreeSet::new(),
             no_wait: BTreeSet::new(),
+            acted: BTreeSet::new(),
             claimed_again: BTreeSet::new(),
             admission: Admission::default(),
             degraded: BTreeMap::new(),
             common_deadline: Tick::ZERO,
             leases_renewed: false,
-            leases_lost: false,
+            review: Review::default(),
+            telling: Telling::default(),
             quorum,
             answered: BTreeSet::new(),
             delegations: Delegations::default(),
@@ -180,6 +186,12 @@ impl SiteCore {
             local_turns: self.config.local_turns,
             effects: &mut self.effects,
         }
+    }
+
+    pub(super) fn begin_step(&mut self) {
+        self.claimed_again.clear();
+        self.telling.begin_step(self.config.locks_per_step);
+        self.review.begin_step(self.config.locks_per_step);
     }
 
     pub(super) fn note(&mut self, about: SiteId, what: &'static str) {
@@ -242,6 +254,9 @@ impl SiteCore {
                 OutboundSession { number: Some(view.number), silent: view.silent, quarantined };
             self.quorum.peers_changed |= self.shared.sessions.outbound(peer) != ours;
             self.shared.sessions.set_outbound(peer, ours);
+            if !view.silent {
+                self.telling.note_answering(peer);
+            }
         }
     }
 
@@ -262,23 +277,23 @@ impl SiteCore {
         let sessions = &mut self.shared.sessions;
         match event {
             Event::Open(peer, number) => {
+                self.telling.note_answering(peer);
                 sessions.set_outbound(
                     peer,
                     OutboundSession { number: Some(number), ..OutboundSession::default() },
                 );
                 self.refresh_session(peer);
             }
-            Event::Silent(peer) => {
-                self.leases_lost = true;
-                self.refresh_session(peer);
-            }
+            Event::Silent(peer) => self.refresh_session(peer),
             Event::Lost(peer) => {
-                self.leases_lost = true;
                 self.delegations.support_lost = true;
                 sessions.set_outbound(peer, OutboundSession::default());
             }
             Event::Opened(peer, number) => sessions.set_inbound(peer, Some(number)),
-            Event::Closed(peer) => self.shared.close_session_of(peer),
+            Event::Closed(peer) => {
+                self.telling.note_closed(peer, sessions.inbound(peer));
+                self.shared.close_session_of(peer);
+            }
         }
     }
 
@@ -319,7 +334,7 @@ impl SiteCore {
             self.due.remove(&(when, id));
         }
         call.place = place;
-        self.no_wait.remove(&id);
+        self.no_wait.remove(&(call.name.clone(), id));
         self.due.extend(call.due().map(|when| (when, id)));
     }
 
@@ -330,9 +345,14 @@ impl SiteCore {
             self.due.remove(&(when, id));
         }
         self.degraded.remove(&id);
-        self.no_wait.remove(&id);
+        self.no_wait.remove(&(call.name.clone(), id));
         self.admission.remove(id, &call.name);
         Some(*call)
+    }
+
+    /// Whether a call is placed and denied instead of queued.
+    pub(super) fn is_no_wait(&self, name: &Name, id: CallId) -> bool {
+        self.no_wait.contains(&(name.clone(), id))
     }
 
     /// Why a call was not served by its deadline.
@@ -360,6 +380,9 @@ impl SiteCore {
         lock: &mut dyn LockInstance,
         action: impl FnOnce(&mut dyn LockInstance, &mut StepContext<'_>),
     ) -> bool {
+        if !self.no_wait.is_empty() {
+            self.acted.insert(name.clone());
+        }
         self.shared.rotate_quorums(name.hash64());
         let timer = lock.next_timer();
         action(lock, &mut self.context());
@@ -460,13 +483,6 @@ impl SiteCore {
             self.degraded.insert(id, until);
             self.out.push(Effect::Degraded(id, until));
         }
-    }
-
-    /// A lock of which nothing is known but what is on disk; `None` if there can be none.
-    pub(super) fn make_lock(&mut self, name: &Name, kind: &Kind) -> Option<Box<dyn LockInstance>> {
-        let lock = self.factory.make(kind, self.kept(name).record)?;
-        self.unused.remove(name);
-        Some(lock)
     }
 }
 

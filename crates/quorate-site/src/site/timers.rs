@@ -6,6 +6,7 @@ use quorate_session::Name;
 
 use super::Site;
 use super::site_core::SiteCore;
+use crate::lock::LockInstance;
 
 /// How many timers expire in one step. If more are due, the site asks to be called again at once.
 const TIMERS_PER_STEP: usize = 256;
@@ -16,7 +17,8 @@ impl Site {
     pub(super) fn on_timers_due(&mut self) {
         for _ in 0..TIMERS_PER_STEP {
             let Some(name) = self.core.next_timer_due() else { return };
-            let kind = self.table[&name].kind();
+            self.tell_first(&name);
+            let Some(kind) = self.table.get(&name).map(LockInstance::kind) else { continue };
             let later = self.core.is_congested().then(|| self.core.after_congestion());
             let mut is_put_off = false;
             self.with_lock(&name, &kind, |lock, context| {
@@ -39,7 +41,8 @@ impl Site {
                 return;
             }
             let Some(name) = self.core.put_off.pop_first() else { return };
-            let Some(kind) = self.table.get(&name).map(|lock| lock.kind()) else { continue };
+            self.tell_first(&name);
+            let Some(kind) = self.table.get(&name).map(LockInstance::kind) else { continue };
             self.with_lock(&name, &kind, |lock, context| {
                 if lock.put_off_timers(context.now) {
                     lock.on_timers(context);

@@ -4,8 +4,11 @@
 //! of them. A grant that depends on a silent site is *degraded*: it has a deadline of its own until
 //! it is repaired. A grant by delegation always has one.
 
+use std::ops::Bound;
+
 use quorate_protocol::{Tick, ValidityBasis};
 use quorate_quorum::{SiteId, SiteSet};
+use quorate_session::session::Rule;
 use quorate_session::{CallId, Name, ReasonText};
 
 use super::Site;
@@ -44,7 +47,9 @@ impl SiteCore {
         let ValidityBasis::Permissions(lenders) = lock.validity_basis(id) else {
             return false;
         };
-        let answering = lenders.iter().filter(|&site| !self.shared.is_silent(site)).collect();
+        let answers =
+            |site: SiteId| self.shared.session_at(site).is_some() && !self.shared.is_silent(site);
+        let answering = lenders.iter().filter(|&site| answers(site)).collect();
         self.is_quorum_for(id, lock, &answering) && until >= self.common_deadline
     }
 
@@ -55,11 +60,55 @@ impl SiteCore {
     }
 
     /// The deadline of grants that depend on sites that answer.
+    ///
+    /// A site that has fallen silent counts until every grant was looked at: some may depend on it
+    /// and not be degraded yet. If its session is over by then, the deadline does not move.
     pub(super) fn present_common_deadline(&self) -> Tick {
         let own = self.now + self.config.terms.lease.length();
-        let peers = SiteId::all(self.config.quorums.n());
-        let open = peers.filter_map(|peer| self.sessions.at(peer)).filter(|there| !there.silent);
-        open.map(|there| there.until).fold(own, Ord::min)
+        let is_kept = self.config.terms.keep(Rule::SilentCountsUntilTold);
+        let bound = |peer| {
+            let counts = is_kept && self.telling.counts(peer);
+            match self.sessions.at(peer) {
+                Some(there) => (counts || !there.silent).then_some(there.until),
+                None => counts.then_some(self.common_deadline),
+            }
+        };
+        SiteId::all(self.config.quorums.n()).filter_map(bound).fold(own, Ord::min)
+    }
+}
+
+/// The review of the degraded grants, a few in each step: leases were renewed, and their deadlines
+/// may have moved.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Review {
+    /// Whether a round goes on, and after which call.
+    round: Option<Option<CallId>>,
+    /// Whether another round follows.
+    again: bool,
+    /// How many more grants may be looked at in this step.
+    left: usize,
+}
+
+impl Review {
+    pub(super) fn begin_step(&mut self, grants: usize) {
+        self.left = grants.max(1);
+    }
+
+    /// All degraded grants are to be looked at.
+    pub(super) fn begin_round(&mut self) {
+        self.again = true;
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.round.is_some() || self.again
+    }
+
+    /// After which call the present round goes on; `None` if there is nothing to do in this step.
+    fn next_place(&mut self) -> Option<Option<CallId>> {
+        if self.round.is_none() && std::mem::take(&mut self.again) {
+            self.round = Some(None);
+        }
+        self.round.filter(|_| self.left > 0)
     }
 }
 
@@ -89,25 +138,45 @@ impl Site {
     pub(super) fn review_validity(&mut self) {
         let leases_renewed = std::mem::take(&mut self.core.leases_renewed);
         let answered = std::mem::take(&mut self.core.answered);
-        if std::mem::take(&mut self.core.leases_lost) {
-            let calls = self.core.calls.iter();
-            let inside = calls.filter(|(_, call)| matches!(call.place, Place::Inside(_)));
-            let inside: Vec<CallId> = inside.map(|(id, _)| *id).collect();
-            for call in inside {
-                self.review_call(call);
-            }
-        } else if leases_renewed && !self.core.degraded.is_empty() {
-            let degraded: Vec<CallId> = self.core.degraded.keys().copied().collect();
-            for call in degraded {
-                self.review_call(call);
-            }
-        } else {
-            for name in &answered {
-                self.review_answered(name);
-            }
+        for name in std::mem::take(&mut self.core.telling.to_review) {
+            self.review_lock(&name);
         }
+        for name in &answered {
+            self.review_answered(name);
+        }
+        if leases_renewed {
+            self.core.review.begin_round();
+        }
+        self.review_degraded();
         if leases_renewed && !self.core.calls.is_empty() {
             self.review_common_deadline();
+        }
+    }
+
+    /// This lock was told that a site is silent or a session over: callers inside may depend on it.
+    fn review_lock(&mut self, name: &Name) {
+        let Some(lock) = self.table.get(name) else { return };
+        let callers = lock.first_callers(lock.count_callers().inside);
+        for call in callers {
+            let place = self.core.calls.get(&call).map(|call| &call.place);
+            if matches!(place, Some(Place::Inside(_))) {
+                self.review_call(call);
+            }
+        }
+    }
+
+    /// Looks at degraded grants, as many as a step may.
+    pub(super) fn review_degraded(&mut self) {
+        while let Some(after) = self.core.review.next_place() {
+            let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+            let next = self.core.degraded.range((from, Bound::Unbounded)).next();
+            let Some(call) = next.map(|(call, _)| *call) else {
+                self.core.review.round = None;
+                continue;
+            };
+            self.core.review.round = Some(Some(call));
+            self.core.review.left -= 1;
+            self.review_call(call);
         }
     }
 
@@ -133,7 +202,10 @@ impl Site {
     }
 
     fn review_call(&mut self, id: CallId) {
-        let lock = &*self.table[&self.core.calls[&id].name];
+        if !self.tell_first_of(id) {
+            return;
+        }
+        let lock = self.table.lock(&self.core.calls[&id].name);
         if lock.validity_basis(id) == ValidityBasis::Nothing {
             return;
         }

@@ -108,12 +108,20 @@ impl<M: Payload> ClientEnd<M> {
         }
     }
 
-    /// The session is lost: its lease is over by our clock, and not yet by the server's. If we are
-    /// connected we ask for the next session.
+    /// The session is lost: its lease is over by our clock, and not yet by the server's. We ask for
+    /// the next session when every lock has been told, if we are connected then.
     pub(super) fn lose(&mut self, cx: Context<'_>, out: &mut Vec<Effect<M>>) {
         self.state = State::None { retry: None };
+        self.untold = cx.terms.keep(Rule::ReopenAfterTold);
         out.push(Effect::Notify(Event::Lost(self.server)));
         if self.connected {
+            self.send_hello(cx, out);
+        }
+    }
+
+    /// Every lock has been told that the last session is over.
+    pub fn on_told(&mut self, cx: Context<'_>, out: &mut Vec<Effect<M>>) {
+        if std::mem::take(&mut self.untold) && self.connected {
             self.send_hello(cx, out);
         }
     }

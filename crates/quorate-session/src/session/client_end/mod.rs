@@ -29,6 +29,9 @@ pub struct ClientEnd<M> {
     connected: bool,
     /// The number of the latest session asked for; no number is used twice.
     number: SessionNo,
+    /// Whether some lock has not been told yet that the last session is over. Until all have, no
+    /// other is asked for.
+    untold: bool,
     state: State<M>,
 }
 
@@ -63,7 +66,7 @@ impl<M: Payload> ClientEnd<M> {
     /// No session at `server`, and no connection to it.
     pub fn new(server: SiteId) -> Self {
         let state = State::None { retry: None };
-        Self { server, connected: false, number: SessionNo(0), state }
+        Self { server, connected: false, number: SessionNo(0), untold: false, state }
     }
 
     /// The session, while there is one.
@@ -181,6 +184,7 @@ impl<M: Payload> ClientEnd<M> {
     fn send_hello(&mut self, cx: Context<'_>, out: &mut Vec<Effect<M>>) {
         let opening = match &mut self.state {
             State::None { retry: Some(when) } if *when > cx.now => return,
+            State::None { .. } if self.untold => return, // see `on_told`
             State::None { .. } | State::Opening { .. } => {
                 self.number = SessionNo(self.number.0 + 1);
                 self.state = State::Opening { sent: cx.now };

@@ -60,12 +60,13 @@ impl<M: Payload> ServerEnd<M> {
     pub fn on_deadline(&mut self, cx: Context<'_>, out: &mut Vec<Effect<M>>) {
         if let Some(until) = self.deadline() {
             assert!(until <= cx.now, "a lease is not closed before its deadline");
-            self.close(out);
+            self.close(cx, out);
         }
     }
 
-    pub(super) fn close(&mut self, out: &mut Vec<Effect<M>>) {
+    pub(super) fn close(&mut self, cx: Context<'_>, out: &mut Vec<Effect<M>>) {
         self.session = None;
+        self.untold = cx.terms.keep(Rule::ReopenAfterTold);
         out.push(Effect::Notify(Event::Closed(self.client)));
     }
 }

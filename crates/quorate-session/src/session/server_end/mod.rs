@@ -24,6 +24,11 @@ pub struct ServerEnd<M> {
     /// The latest session opened here, over or not. No earlier one is opened again.
     known: Option<(Incarnation, SessionNo)>,
     session: Option<ServerSession<M>>,
+    /// Whether some lock has not been told yet that the last session is over. Until all have, no
+    /// other is opened.
+    untold: bool,
+    /// What the client asked for on this connection, if that waits until every lock was told.
+    waiting: Option<Hello>,
 }
 
 /// What a protocol may know of a client's session here.
@@ -40,7 +45,7 @@ pub struct ServerView {
 impl<M: Payload> ServerEnd<M> {
     /// No session of `client`.
     pub fn new(client: SiteId) -> Self {
-        Self { client, known: None, session: None }
+        Self { client, known: None, session: None, untold: false, waiting: None }
     }
 
     /// The session, while there is one.
@@ -60,6 +65,7 @@ impl<M: Payload> ServerEnd<M> {
 
     /// The connection is gone; the session stays.
     pub fn on_down(&mut self) {
+        self.waiting = None;
         if let Some(session) = &mut self.session {
             session.attached = false;
         }
@@ -100,10 +106,28 @@ impl<M: Payload> ServerEnd<M> {
             }
             // A larger number: the client says that its own deadline has passed.
             (_, Some(_)) => {
-                self.close(out);
-                self.open(cx, asked, out);
+                self.close(cx, out);
+                self.open_when_told(cx, hello, out);
             }
-            (_, None) => self.open(cx, asked, out),
+            (_, None) => self.open_when_told(cx, hello, out),
+        }
+    }
+
+    /// Opens a session, or lets the client wait until every lock was told that the one before is
+    /// over.
+    fn open_when_told(&mut self, cx: Context<'_>, hello: Hello, out: &mut Vec<Effect<M>>) {
+        if self.untold {
+            self.waiting = Some(hello);
+        } else {
+            self.open(cx, (hello.incarnation, hello.opening.number()), out);
+        }
+    }
+
+    /// Every lock has been told that the last session is over.
+    pub fn on_told(&mut self, cx: Context<'_>, out: &mut Vec<Effect<M>>) {
+        self.untold = false;
+        if let Some(hello) = self.waiting.take() {
+            self.on_hello(cx, hello, out);
         }
     }
 

@@ -66,6 +66,11 @@ impl Rig {
         }
     }
 
+    /// All locks know of everything.
+    fn told(&mut self, now_ms: u64) {
+        self.act(now_ms, |end, cx, out| end.on_told(cx, out));
+    }
+
     fn wait(&mut self, now_ms: u64) {
         self.act(now_ms, |_, _, _| {});
     }
@@ -241,7 +246,9 @@ fn at_its_deadline_it_is_lost_and_opens_the_next() {
     rig.wait(2969);
     assert_eq!(rig.effects(), [SILENT()]);
     rig.wait(2970);
-    assert_eq!(rig.effects(), [LOST(), new(2)]);
+    assert_eq!(rig.effects(), [LOST()]);
+    rig.told(2970);
+    assert_eq!(rig.effects(), [new(2)]);
     assert_eq!(rig.end.view(), None);
     let late = Frame { seq: Seq(1), received: Seq(0), payload: 'x' };
     rig.act(3000, |end, cx, out| end.on_frame(cx.terms, SessionNo(1), late, out));
@@ -254,7 +261,9 @@ fn at_its_deadline_it_is_lost_and_opens_the_next() {
 fn it_never_renews_after_its_deadline() {
     let mut rig = Rig::open();
     rig.wait(2970);
-    assert_eq!(rig.effects(), [SILENT(), LOST(), new(2)], "it slept from 0 on");
+    assert_eq!(rig.effects(), [SILENT(), LOST()], "it slept from 0 on");
+    rig.told(2970);
+    assert_eq!(rig.effects(), [new(2)]);
 }
 
 #[test]
@@ -266,7 +275,22 @@ fn a_new_hello_waits_for_the_deadline_whatever_ended_the_session() {
     rig.wait(2900);
     assert_eq!(rig.effects(), [SILENT()], "no hello, no renewal");
     rig.wait(2970);
-    assert_eq!(rig.effects(), [LOST(), new(2)]);
+    assert_eq!(rig.effects(), [LOST()]);
+    rig.told(2970);
+    assert_eq!(rig.effects(), [new(2)]);
+}
+
+#[test]
+fn the_next_session_is_asked_for_when_all_locks_know_of_the_end_of_the_last() {
+    let mut rig = Rig::open();
+    rig.wait(2970);
+    rig.down(2980);
+    rig.up(2990);
+    assert_eq!(rig.effects(), [SILENT(), LOST()], "a new connection changes nothing");
+    rig.told(3100);
+    assert_eq!(rig.effects(), [new(2)]);
+    rig.told(3200);
+    assert_eq!(rig.effects(), [], "it is asked for once");
 }
 
 #[test]

@@ -53,6 +53,11 @@ impl Rig {
         act(&mut self.end, cx, &mut self.out);
     }
 
+    /// All locks know of everything.
+    fn told(&mut self, now_ms: u64) {
+        self.act(now_ms, |end, cx, out| end.on_told(cx, out));
+    }
+
     fn hello(&mut self, now_ms: u64, incarnation: u64, opening: Opening) {
         self.hello_with(now_ms, ClusterId::default(), incarnation, opening);
     }
@@ -119,8 +124,26 @@ fn the_same_session_resumes_and_renews_nothing() {
 fn a_larger_number_closes_the_old_session() {
     let mut rig = Rig::open();
     rig.hello(100, 5, Opening::New(SessionNo(4)));
+    assert_eq!(rig.effects(), [CLOSED()]);
+    rig.told(150);
     let opened = Effect::Notify(Event::Opened(site(), SessionNo(4)));
-    assert_eq!(rig.effects(), [CLOSED(), opened, welcome(4, 0)]);
+    assert_eq!(rig.effects(), [opened, welcome(4, 0)]);
+    assert_eq!(rig.until(), Some(ms(3150)));
+}
+
+#[test]
+fn the_next_session_opens_when_all_locks_know_of_the_end_of_the_last() {
+    let mut rig = Rig::open();
+    rig.hello(3000, 5, Opening::New(SessionNo(4)));
+    rig.hello(3010, 5, Opening::New(SessionNo(5)));
+    assert_eq!(rig.effects(), [CLOSED()]);
+    rig.told(3020);
+    let opened = Effect::Notify(Event::Opened(site(), SessionNo(5)));
+    assert_eq!(rig.effects(), [opened, welcome(5, 0)], "the one that it asked for last");
+    rig.hello(3100, 5, Opening::New(SessionNo(6)));
+    rig.act(3110, |end, _, _| end.on_down());
+    rig.told(3120);
+    assert_eq!(rig.effects(), [CLOSED()], "it asks again on its next connection");
 }
 
 #[test]
@@ -131,6 +154,7 @@ fn a_larger_incarnation_waits_for_the_old_lease() {
     assert_eq!(rig.effects(), [Effect::Packet(site(), Packet::RetryAfter(SessionNo(1), left))]);
     assert_eq!(rig.until(), Some(ms(3000)));
     rig.hello(3000, 6, Opening::New(SessionNo(2)));
+    rig.told(3000);
     let opened = Effect::Notify(Event::Opened(site(), SessionNo(2)));
     assert_eq!(rig.effects(), [CLOSED(), opened, welcome(2, 0)]);
 }

@@ -80,7 +80,8 @@ fn what_is_due_comes_before_the_input_and_in_order() {
         sessions.step(ms(at), Input::Packet(site(peer), hello(1, 1)));
     }
     // It sleeps for long; then the first packet it reads is a new Hello of site 2.
-    let effects = sessions.step(ms(9000), Input::Packet(site(1), hello(1, 2)));
+    let mut effects = sessions.step(ms(9000), Input::Packet(site(1), hello(1, 2)));
+    sessions.on_told(site(1), Half::Arbiter, &mut effects);
     let (one, two) = (site(1), site(2));
     assert_eq!(
         events(&effects),

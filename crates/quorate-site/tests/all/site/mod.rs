@@ -12,5 +12,6 @@ mod net;
 mod questions;
 mod restart;
 mod spares;
+mod telling;
 mod tokens;
 mod validity;

@@ -1,7 +1,7 @@
 //! Whole sites on a network without delays, and a clock that all of them share.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::{Kind, SiteId, build};
@@ -28,6 +28,8 @@ pub(crate) struct Net {
     pub(crate) effects: Vec<(usize, Effect)>,
     pub(crate) writes: u32,
     pub(crate) packets: u32,
+    /// The longest step of any site, for benchmarks.
+    pub(crate) longest: Duration,
     /// All packets, if they are recorded.
     pub(crate) record: Option<Vec<SitePacket>>,
     calls: u64,
@@ -74,6 +76,7 @@ impl Net {
             effects: Vec::new(),
             writes: 0,
             packets: 0,
+            longest: Duration::ZERO,
             record: None,
             calls: 0,
         };
@@ -317,7 +320,9 @@ impl Net {
     }
 
     fn step(&mut self, site: usize, input: Input) {
+        let began = Instant::now();
         let effects = self.sites[site].as_mut().expect("it runs").step(self.now, input);
+        self.longest = self.longest.max(began.elapsed());
         self.apply(site, effects);
     }
 
