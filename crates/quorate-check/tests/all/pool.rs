@@ -188,15 +188,21 @@ fn the_repairs_for_sessions_are_needed() {
     }
 }
 
-/// A claim whose quorum cannot be completed keeps nobody from being served; and what was lent in a
-/// former try does not count.
+/// A claim whose quorum cannot be completed keeps nobody from being served.
 #[test]
-fn withdrawing_is_needed_and_so_are_tries() {
+fn a_claim_without_a_quorum_must_withdraw() {
     let contract = Contract { reopens: false, ..Contract::MENDED };
-    let for_good = Some(Faults { lose: 1, contract, ..Faults::NONE });
-    let pools = Pools { faults: for_good, ..together(&[1, 1, 0], "1 of 2; 2 of 2") };
-    assert_breaks(Mutation::NoWithdrawal, &pools, Options::default(), ("progress", 0));
-    let lost = Some(Faults { lose: 1, ..Faults::NONE });
-    let pools = Pools { faults: lost, ..together(&[1, 1, 0], "1 of 2; 2 of 2") };
-    assert_breaks(Mutation::TryIgnored, &pools, Options::default(), ("units", 0));
+    let faults = Some(Faults { lose: 1, contract, ..Faults::NONE });
+    let pools = Pools { faults, ..together(&[1, 1, 0], "1 of 2; 2 of 2") };
+    assert_clean(&pools, Options::default());
+    let report = search::<Mutant>(&pools, (Options::default(), Mutation::NoWithdrawal));
+    assert_eq!(report.violation.map(|(breach, _)| breach.property), Some("progress"));
+}
+
+/// It asks again, and answers to its former try do not count.
+#[test]
+fn answers_to_a_former_try_must_not_count() {
+    let faults = Some(Faults { lose: 1, ..Faults::NONE });
+    let pools = Pools { faults, ..together(&[1, 1, 0], "1 of 2 numbered; 2 of 2") };
+    assert_breaks(Mutation::TryIgnored, &pools, Options::default(), ("progress", 20));
 }

@@ -102,7 +102,7 @@ impl Pool {
         site.observe(ticket);
         match message {
             Message::Request { units, held, numbers, no_wait, attempt, .. } => {
-                let entry = Entry { numbers, attempt, ..Entry::new(ticket, units, held, session) };
+                let entry = Entry { attempt, numbers, ..Entry::new(ticket, units, held, session) };
                 arbiter.on_request(site, entry, out);
                 if no_wait && arbiter.queue.get_mut(ticket).is_some_and(|entry| entry.waits()) {
                     out.send(from, Message::Wait { ticket });

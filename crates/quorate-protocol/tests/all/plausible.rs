@@ -135,7 +135,7 @@ fn pools_and_role_locks_check_times_fences_and_loans() {
         [
             (pool::Message::Cancelled { ticket, number }, Field::Loan),
             (pool::Message::Release { ticket, floor }, Field::Fence),
-            (pool::Message::Named { ticket, fences }, Field::Fence),
+            (pool::Message::Named { ticket, fences, attempt: pool::TryNo(0) }, Field::Fence),
             (pool::Message::Wait { ticket: at(u64::MAX) }, Field::Time),
         ],
     );

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use quorate_protocol::pool::{Claim, Message, Options, Pool, Units};
+use quorate_protocol::pool::{Claim, Message, Options, Pool, TryNo, Units};
 use quorate_protocol::{
     ClaimId, Effect, Fence, Fences, GrantNo, Input, Out, Protocol, Shared, Tick, Ticket,
     ValidityBasis, Violation,
@@ -32,12 +32,13 @@ fn claim(count: u32, of: u32) -> Claim {
 }
 
 fn request(ticket: Ticket, units: u32) -> Message {
-    Message::Request { ticket, units, held: false, numbers: BTreeSet::new(), no_wait: false }
+    let (numbers, attempt) = (BTreeSet::new(), TryNo(0));
+    Message::Request { ticket, units, held: false, numbers, no_wait: false, attempt }
 }
 
 fn ok(ticket: Ticket) -> Message {
     let fences = Fences { floor: Fence(1), ceil: Fence(100) };
-    Message::Ok { ticket, number: GrantNo::new(1), fences, clock: 1 }
+    Message::Ok { ticket, number: GrantNo::new(1), fences, clock: 1, attempt: TryNo(0) }
 }
 
 impl Site {
@@ -114,7 +115,8 @@ fn peers_that_break_the_contract_change_nothing() {
         assert_eq!(one.deliver(2, message), Err(Violation::NotYours(foreign)));
     }
     assert_eq!(one.deliver(3, ok(ticket(1, 1))), Err(Violation::NotAsked(site(3))));
-    let cancel = Message::Cancel { ticket: ticket(1, 1), number: GrantNo::new(1) };
+    let (number, attempt) = (GrantNo::new(1), TryNo(0));
+    let cancel = Message::Cancel { ticket: ticket(1, 1), number, attempt };
     assert_eq!(one.deliver(3, cancel), Err(Violation::NotAsked(site(3))));
     one.deliver(3, request(foreign, 1)).unwrap();
     for numbers in [[0, 1].into(), [7].into()] {

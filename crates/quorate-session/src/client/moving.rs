@@ -57,7 +57,13 @@ impl ClientMachine {
             return;
         }
         self.heard = Some(self.now);
-        if let Some(choice) = &mut self.choice {
+        // Only these answer a Hello or a renewal: if a site receives nothing of ours, its other
+        // packets may still arrive.
+        let answers = matches!(
+            packet,
+            Packet::Welcome(..) | Packet::Renewed(..) | Packet::RetryAfter(..) | Packet::Refused(..)
+        );
+        if let Some(choice) = self.choice.as_mut().filter(|_| answers) {
             choice.on_answer(self.now);
         }
         let refused = matches!(packet, Packet::Refused(..));

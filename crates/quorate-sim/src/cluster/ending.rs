@@ -114,11 +114,11 @@ impl Run<'_> {
     }
 
     /// Whether these sites can serve a call at one of them: they contain a quorum for what it
-    /// wants, and the majority that sites need to join their cluster.
+    /// wants, and, while others are down, the majority that sites need to join their cluster.
     fn has_quorum(&self, call: &Call, up: &SiteSet) -> bool {
         let n = self.plan.quorums.n();
         let at = SiteId::new(self.clients[call.process].site % n);
-        let joined = self.has_formed() && up.len() > n / 2;
+        let joined = self.healed_at.is_some() || self.has_formed() && up.len() > n / 2;
         joined && up.contains(at) && self.is_quorum_for(call, up)
     }
 

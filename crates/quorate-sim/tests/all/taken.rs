@@ -114,12 +114,12 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::SurvivalRepair("pool", "no-spares"), 6, "survival"),
     (Taken::SurvivalRepair("role", "no-spares"), 22, "survival"),
     // Pools.
-    (Taken::PoolRepair("N1"), 3, "progress"),
-    (Taken::PoolRepair("N2"), 7, "exclusion"),
-    (Taken::PoolRepair("both-halves"), 73, "exclusion"),
-    (Taken::PoolRepair("done-kept"), 3, "progress"),
-    (Taken::PoolRepair("floor-kept"), 0, "fences grow"),
-    (Taken::PoolRepair("no-recheck"), 80, "progress"),
+    (Taken::PoolRepair("N1"), 94, "progress"),
+    (Taken::PoolRepair("N2"), 291, "exclusion"),
+    (Taken::PoolRepair("both-halves"), 23, "exclusion"),
+    (Taken::PoolRepair("done-kept"), 5, "progress"),
+    (Taken::PoolRepair("floor-kept"), 11, "fences grow"),
+    (Taken::PoolRepair("no-recheck"), 54, "progress"),
     (Taken::PoolRepair("unnamed"), 4, "exclusion"),
     // A site stays down, and claims that it could serve keep others waiting.
     (Taken::PoolRepair("no-withdrawal"), 38, "progress"),
@@ -156,6 +156,8 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::TokenRepair("E13"), 0, "progress"),
     // Two of five sites are refused, and the other three spoil each other's attempts.
     (Taken::TokenDiskRepair("final-refusal"), 1_150, "progress"),
+    // A name whose record was folded begins anew.
+    (Taken::TokenDisk(Forgets::Folded), 0, "fences grow"),
     // A deadline counts from its arrival.
     (Taken::TokenRule(Rule::DelegationCountsFromRenewal), 123, "exclusion"),
     // A follower, or a site that received the token, does not know when to stop.
@@ -198,7 +200,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     // Grants are extended though the site that they depend on is silent.
     (Taken::TellingRule(Rule::SilentCountsUntilTold), 3, "exclusion"),
     // A message that does not fit the window ends the session, again and again.
-    (Taken::StreamRule(Rule::FullWindowWaits), 1, "progress"),
+    (Taken::StreamRule(Rule::FullWindowWaits), 6, "progress"),
     // A site with an empty disk is taken for a new one.
     (Taken::IdentityRule(Rule::BirthIsChecked), 524, "exclusion"),
     // Two processes of one site vote.
@@ -425,27 +427,4 @@ fn look_for_seeds() {
         searches.map(|one| one.join().unwrap()).concat()
     });
     assert!(missed.is_empty(), "not caught any more: {missed:?}");
-}
-
-#[test]
-fn zz_search() {
-    for (taken, property) in [
-        (Taken::TokenDisk(Forgets::Folded), "fences grow"),
-        (Taken::TokenDisk(Forgets::Folded), "exclusion"),
-        (Taken::TokenRepair("no-quarantine"), "exclusion"),
-        (Taken::TokenRepair("E13"), "progress"),
-        (Taken::TokenRepair("E12"), "exclusion"),
-        (Taken::TokenRepair("E1"), "fences grow"),
-        (Taken::TokenRepair("forgetful"), "fences grow"),
-        (Taken::TokenDiskRepair("final-refusal"), "progress"),
-        (Taken::TokenRule(Rule::DelegationCountsFromRenewal), "exclusion"),
-        (Taken::TokenRule(Rule::DelegationExpires), "exclusion"),
-        (Taken::TokenRule(Rule::DelegationEndsWithSession), "exclusion"),
-    ] {
-        let most = 500;
-        let found = (0..most).find(|&seed| {
-            outcome(taken, seed).breach.is_some_and(|breach| breach.property == property)
-        });
-        println!("FOUND {taken:?} {property}: {found:?}");
-    }
 }
