@@ -228,9 +228,24 @@ fn a_connection_that_has_lasted_is_opened_again() {
         received: Seq(0),
     };
     client.step(1, ClientInput::Packet(Packet::Welcome(welcome)));
+    let effects = client.step(1_000, ClientInput::Time);
+    let renewal = effects.iter().find_map(|effect| match effect {
+        ClientEffect::Packet(Packet::Renew(_, renewal, _)) => Some(*renewal),
+        _ => None,
+    });
+    let renewed = Packet::Renewed(SessionNo(client.session), renewal.expect("it renews"), Seq(0));
+    client.step(1, ClientInput::Packet(renewed));
+    assert_eq!(client.step(1, ClientInput::Down), [ClientEffect::Dial(0)]);
+}
+
+/// A site that receives nothing is left, though it sends.
+#[test]
+fn only_answers_are_answers() {
+    let mut client = Client::open(3);
     client.step(1_000, ClientInput::Time); // it renews
     client.on_reply(quorum(true));
-    assert_eq!(client.step(1, ClientInput::Down), [ClientEffect::Dial(0)]);
+    let effects = client.step(1_000, ClientInput::Time);
+    assert!(effects.contains(&ClientEffect::Close), "{effects:?}");
 }
 
 /// However the connection breaks, a site has a third of a lease from when it owed an answer.
