@@ -61,7 +61,9 @@ impl Past {
     /// Writes the folded record in place of those of `names`, all at once.
     pub fn fold(&mut self, folded: Kept, names: &[Name]) {
         self.folded = folded;
-        names.iter().for_each(|name| drop(self.tokens.remove(name)));
+        for name in names {
+            self.tokens.remove(name);
+        }
     }
 
     /// Whether a site can have written these numbers.

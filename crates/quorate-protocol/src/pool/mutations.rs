@@ -202,18 +202,7 @@ impl Mutant {
                 arbiter.queue.remove(*ticket);
                 return None;
             }
-            (
-                Mutation::TryIgnored,
-                Message::Ok { ticket, attempt, .. }
-                | Message::Cancel { ticket, attempt, .. }
-                | Message::Named { ticket, attempt, .. }
-                | Message::Taken { ticket, attempt, .. },
-            ) => {
-                if let Some(request) = self.pool.requester.request(*ticket) {
-                    request.permissions.get(&from)?;
-                    *attempt = request.attempt;
-                }
-            }
+            (Mutation::TryIgnored, message) => self.pool.requester.forge_try(from, message)?,
             (Mutation::ClockUntold, Message::Ok { clock, .. }) => *clock = 0,
             (Mutation::HeldInOrder, Message::Request { held, .. }) => *held = false,
             (Mutation::ReplacementUnnamed, Message::Request { numbers, .. }) => numbers.clear(),
@@ -366,6 +355,25 @@ impl super::Arbiter {
                 entry.status = Status::Ok;
             }
         }
+    }
+}
+
+impl Requester {
+    /// Makes an answer to a former try one to the present try; `None` if the request asked nothing
+    /// of that arbiter.
+    fn forge_try(&mut self, from: SiteId, message: &mut Message) -> Option<()> {
+        let (Message::Ok { ticket, attempt, .. }
+        | Message::Cancel { ticket, attempt, .. }
+        | Message::Named { ticket, attempt, .. }
+        | Message::Taken { ticket, attempt, .. }) = message
+        else {
+            return Some(());
+        };
+        if let Some(request) = self.request(*ticket) {
+            request.permissions.get(&from)?;
+            *attempt = request.attempt;
+        }
+        Some(())
     }
 }
 

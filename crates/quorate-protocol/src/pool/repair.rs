@@ -43,9 +43,9 @@ impl Requester {
         }
     }
 
-    /// We have a session at `peer` again: every request that has not asked a quorum asks one, if there
-    /// is one now, and one that collects spare permissions asks `peer`. A site that was silent answers
-    /// again by now.
+    /// We have a session at `peer` again: every request that has not asked a quorum asks one, if
+    /// there is one now, and one that collects spare permissions asks `peer`. A site that was
+    /// silent answers again by now.
     pub(super) fn on_open(&mut self, site: &Shared, peer: SiteId, out: &mut Out<Pool>) {
         if self.is_idle() {
             return out.ignore("there is no request");

@@ -51,6 +51,7 @@ pub struct TokenLock {
 
 /// A request that is waiting.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct PendingClaim {
     pub(super) id: ClaimId,
     pub(super) sn: u64,

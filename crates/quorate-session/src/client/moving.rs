@@ -61,7 +61,10 @@ impl ClientMachine {
         // packets may still arrive.
         let answers = matches!(
             packet,
-            Packet::Welcome(..) | Packet::Renewed(..) | Packet::RetryAfter(..) | Packet::Refused(..)
+            Packet::Welcome(..)
+                | Packet::Renewed(..)
+                | Packet::RetryAfter(..)
+                | Packet::Refused(..)
         );
         if let Some(choice) = self.choice.as_mut().filter(|_| answers) {
             choice.on_answer(self.now);

@@ -98,7 +98,7 @@ fn a_token_for_a_site_out_of_reach_is_lost() {
     let undo = Setting { name: "undo".to_owned(), value: "out-of-reach".to_owned() };
     for fault in [Fault::CutLink, Fault::CutWay] {
         let kept = grants("token", &[], &ring(fault), 1);
-        let undone = grants("token", &[undo.clone()], &ring(fault), 1);
+        let undone = grants("token", std::slice::from_ref(&undo), &ring(fault), 1);
         println!("{undone} without O20, {kept} with it");
         assert!(3 * undone < 2 * kept, "{undone}, {kept}");
     }

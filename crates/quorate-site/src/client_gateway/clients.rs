@@ -330,7 +330,9 @@ impl Clients {
             return Some((id, Vec::new()));
         };
         let calls: Vec<CallId> = client.calls.values().copied().take(most).collect();
-        calls.iter().for_each(|call| self.remove_call(*call));
+        for &call in &calls {
+            self.remove_call(call);
+        }
         Some((id, calls))
     }
 

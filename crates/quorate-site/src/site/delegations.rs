@@ -287,7 +287,9 @@ impl Site {
     pub(super) fn expire_delegations_of(&mut self, name: &Name) -> bool {
         let (now, n) = (self.core.now, self.core.config.quorums.n());
         let expired = self.core.delegations.take_expired_of(now, n, name);
-        expired.iter().for_each(|expired| self.on_delegation_expired(expired));
+        for expired in &expired {
+            self.on_delegation_expired(expired);
+        }
         !expired.is_empty()
     }
 

@@ -113,14 +113,8 @@ impl SiteCore {
         let Past { mut disk, tokens, folded } = past;
         disk.identity.writes = writes;
         let (me, n) = (config.site, config.quorums.n());
-        let peers = || SiteId::all(n).filter(|&peer| peer != me);
-        let (sessions, _) = Sessions::start(
-            now,
-            me,
-            peers().map(|peer| (peer, Roles::Both)),
-            config.terms,
-            disk.sessions,
-        );
+        let peers = SiteId::all(n).filter(|&peer| peer != me).map(|peer| (peer, Roles::Both));
+        let (sessions, _) = Sessions::start(now, me, peers, config.terms, disk.sessions);
         let incarnation = u32::try_from(sessions.incarnation().0);
         let incarnation = incarnation.expect("the record on disk was checked");
         let shared = start_shared(&config, incarnation, &disk);

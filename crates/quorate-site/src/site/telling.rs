@@ -159,7 +159,7 @@ impl Telling {
     fn place(&mut self) -> PassPlace {
         let first = if self.can_wait() { PassPlace::Inside(None) } else { PassPlace::Table(None) };
         let last = self.last();
-        self.pass.get_or_insert_with(|| Pass { last, place: first }).place.clone()
+        self.pass.get_or_insert(Pass { last, place: first }).place.clone()
     }
 
     fn move_to(&mut self, place: PassPlace) {

@@ -81,8 +81,8 @@ impl SiteCore {
 /// may have moved.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Review {
-    /// Whether a round goes on, and after which call.
-    round: Option<Option<CallId>>,
+    /// Where the present round goes on, if there is one.
+    round: Option<Bound<CallId>>,
     /// Whether another round follows.
     again: bool,
     /// How many more grants may be looked at in this step.
@@ -103,10 +103,10 @@ impl Review {
         self.round.is_some() || self.again
     }
 
-    /// After which call the present round goes on; `None` if there is nothing to do in this step.
-    fn next_place(&mut self) -> Option<Option<CallId>> {
+    /// Where the present round goes on; `None` if there is nothing to do in this step.
+    fn next_place(&mut self) -> Option<Bound<CallId>> {
         if self.round.is_none() && std::mem::take(&mut self.again) {
-            self.round = Some(None);
+            self.round = Some(Bound::Unbounded);
         }
         self.round.filter(|_| self.left > 0)
     }
@@ -167,14 +167,13 @@ impl Site {
 
     /// Looks at degraded grants, as many as a step may.
     pub(super) fn review_degraded(&mut self) {
-        while let Some(after) = self.core.review.next_place() {
-            let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        while let Some(from) = self.core.review.next_place() {
             let next = self.core.degraded.range((from, Bound::Unbounded)).next();
             let Some(call) = next.map(|(call, _)| *call) else {
                 self.core.review.round = None;
                 continue;
             };
-            self.core.review.round = Some(Some(call));
+            self.core.review.round = Some(Bound::Excluded(call));
             self.core.review.left -= 1;
             self.review_call(call);
         }

@@ -45,5 +45,5 @@ pub(super) fn of_stuck(leases: u64, left: &Left) -> String {
 }
 
 fn of_known(left: &Left) -> String {
-    left.known.iter().map(|(site, what)| format!("; {site} has {what}")).collect()
+    left.known.iter().fold(String::new(), |text, (site, what)| format!("{text}; {site} has {what}"))
 }
