@@ -181,7 +181,7 @@ fn the_repairs_for_sessions_are_needed() {
     for (undone, text, breaks) in [
         (Mutation::BothHalves, "2 of 2", ("units", 9)),
         (Mutation::FloorKept, "2 of 2", ("fences grow", 8)),
-        (Mutation::DoneKept, "2 of 2; 1 of 2", ("progress", 9)),
+        (Mutation::DoneKept, "2 of 2; 1 of 2", ("progress", 12)),
     ] {
         let pools = Pools { faults: lost, ..together(&[1, 1, 0], text) };
         assert_breaks(undone, &pools, Options::default(), breaks);

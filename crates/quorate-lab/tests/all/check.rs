@@ -207,7 +207,7 @@ fn what_is_no_claim_or_option_of_a_lock_is_refused_in_a_line() {
         ("check group", "expected one or more, as in `group a b`"),
         ("check group --claims a --option choice=best", "`arbitrary` or `most-waiting`"),
         ("check group --claims a --option limit=5", "`off` or a time as in `50ms`, not `5`"),
-        ("check group --claims a --option fair=on", "known: choice, limit, undo"),
+        ("check group --claims a --option fair=on", "known: choice, limit, spares, undo"),
         ("check group --claims a --option undo=E2", "there is no repair `E2` to undo"),
         ("check group --claims a --order any", "a group needs --order fifo"),
         ("sim random --protocol token --site --option t1=5ms", "known: undo"),

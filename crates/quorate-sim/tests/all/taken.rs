@@ -205,7 +205,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::IdentityRule(Rule::BirthIsChecked), 524, "exclusion"),
     // Two processes of one site vote.
     (Taken::IdentityRule(Rule::LifeIsUnique), 101, "exclusion"),
-    (Taken::IdentityRule(Rule::LineageIsChecked), 13_889, "fences grow"),
+    (Taken::IdentityRule(Rule::LineageIsChecked), 23_674, "fences grow"),
     // A site that was set back uses its fences again.
     (Taken::IdentityRule(Rule::WritesAreChecked), 137, "fences grow"),
     // Or its promises about a token.
