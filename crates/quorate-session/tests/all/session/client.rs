@@ -68,7 +68,7 @@ impl Rig {
 
     /// All locks know of everything.
     fn told(&mut self, now_ms: u64) {
-        self.act(now_ms, |end, cx, out| end.on_told(cx, out));
+        self.act(now_ms, ClientEnd::on_told);
     }
 
     fn wait(&mut self, now_ms: u64) {

@@ -55,7 +55,7 @@ impl Rig {
 
     /// All locks know of everything.
     fn told(&mut self, now_ms: u64) {
-        self.act(now_ms, |end, cx, out| end.on_told(cx, out));
+        self.act(now_ms, ServerEnd::on_told);
     }
 
     fn hello(&mut self, now_ms: u64, incarnation: u64, opening: Opening) {
