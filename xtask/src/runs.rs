@@ -51,6 +51,16 @@ pub(crate) const QUICK: &[&str] = &[
      --budget lose=6,silent=4,crash=2 --runs 3000",
     "sim random --protocol pool --sites 7 --claims '1 of 2; 2 of 2' --budget crash=2 \
      --no-restart --runs 3000",
+    // Ledger pools: callers together, giving up, long ledgers, sessions that end, crashes.
+    "check ledger --requests 2,1,1 --at-once 2 --claims '1 of 2 numbered; 2 of 2' --gives-up 1 \
+     --option whole=0",
+    "check ledger --site --requests 1,1,0 --claims '1 of 2 numbered; 2 of 2' \
+     --budget lose=1,silent=1",
+    "check ledger --site --requests 1,1,0 --claims '1 of 2; 2 of 2' --budget crash=1",
+    "sim random --protocol ledger --sites 5 --claims '1 of 3; 2 of 3 numbered; 3 of 3' --at-once 2 \
+     --requests 4 --gives-up 3 --inside ..12 --budget lose=6,silent=6,crash=2 --runs 3000",
+    "sim random --protocol ledger --sites 7 --quorum plane --claims '1 of 2; 2 of 2' --inside ..12 \
+     --budget lose=6,silent=6,crash=2 --option whole=0 --option spares=5ms --runs 2000",
     // Any of some groups: requesters and managers apart, a caller gives up; then sessions that end.
     "check group --quorum quorums/one-manager-4.txt --requests 0,2,2,2 --claims 'a; a; b; a b'",
     "check group --quorum quorums/two-of-three-6.txt --claims 'a; a; a; a; b; a b'",
@@ -232,6 +242,21 @@ pub(crate) const DEEP: &[&str] = &[
      --budget lose=8,silent=8,crash=2 --runs 100000",
     "sim random --protocol pool --sites 9 --quorum improved --claims '1 of 2; 2 of 2' \
      --budget crash=2 --no-restart --runs 100000",
+    // Ledger pools, where quick searches leave off.
+    "check ledger --sites 4 --claims '1 of 2 numbered; 2 of 2'",
+    "check ledger --site --claims '1 of 2 numbered; 2 of 2' --budget lose=1",
+    "check ledger --site --claims '1 of 1' --budget lose=1,silent=1",
+    "check ledger --site --claims '1 of 1' --budget crash=1",
+    "check ledger --site --requests 1,1,0 --claims '1 of 2 numbered; 2 of 2' \
+     --budget lose=1,silent=1,crash=1",
+    "check ledger --site --requests 1,1,0 --claims '1 of 2; 2 of 2' --budget lose=1,silent=1 \
+     --gives-up 1 --option whole=0",
+    "check ledger --site --requests 1,1,0 --claims '1 of 1' --budget lose=1,silent=1,early=1 \
+     --option spares=0s",
+    "sim random --protocol ledger --sites 5 --claims '1 of 3; 2 of 3 numbered; 3 of 3' --at-once 2 \
+     --requests 4 --gives-up 3 --inside ..12 --budget lose=6,silent=6,crash=2 --runs 200000",
+    "sim random --protocol ledger --sites 13 --quorum plane --claims '1 of 4; 2 of 4; 4 of 4' \
+     --inside ..12 --budget lose=12,silent=12,crash=2 --option whole=0 --runs 50000",
     // The token, where quick searches leave off.
     "check token --claims 'a; b; a' --requests 2,2,1 --budget drop=1",
     "check token --claims 'a; b; a' --budget drop=1,early=1",

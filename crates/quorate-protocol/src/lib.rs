@@ -7,6 +7,7 @@
 //! | module | grants | paper |
 //! |---|---|---|
 //! | [`group`] | one of several groups, to all claims compatible with it | Manabe & Park 2004 |
+//! | [`ledger`] | h of k units on ordinary quorums, in the laboratory only | none |
 //! | [`mutex`] | the lock, to one claim at a time | Cao & Singhal 2001 |
 //! | [`pool`] | h of k units, to as many claims as fit | Manabe & Tajima |
 //! | [`role`] | a group, as a shared or exclusive member for some time | Cenci & Ardenghi 2012 |
@@ -39,6 +40,7 @@ mod clock;
 mod effect;
 pub mod group;
 mod ids;
+pub mod ledger;
 #[cfg(feature = "mutations")]
 mod mutations;
 pub mod mutex;

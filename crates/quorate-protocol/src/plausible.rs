@@ -58,6 +58,8 @@ pub enum Field {
     Queue,
     /// A token that cannot have been passed to us.
     Token,
+    /// A version of a ledger that no ledger reaches.
+    Version,
 }
 
 /// Whether a number lies at most so far above another.

@@ -26,7 +26,7 @@ pub use channels::{Lane, Order};
 pub use claims::{Claim, Claims};
 pub use event::{Caller, Event, Grant, Message, Observer, Unwatched, Value};
 pub use property::{Breach, PROPERTIES, properties};
-pub use protocols::{PROTOCOLS, SimMutant, coterie, find, site_settings};
+pub use protocols::{LedgerQuorums, PROTOCOLS, SimMutant, coterie, find, site_settings};
 pub use quorums::{Quorums, Shape};
 pub use setup::{AnyProtocol, AnySetup, Catalogue, Configured, Facts, Setting, Setup, setup};
 pub use sim_protocol::{Delegation, FenceOrder, SimProtocol};

@@ -4,6 +4,7 @@
 
 mod group;
 mod identity;
+mod ledger;
 mod mutex;
 mod mutex_faults;
 mod pool;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod group_contract;
+mod ledger_contract;
 mod mutex_contract;
 mod plausible;
 mod pool_contract;

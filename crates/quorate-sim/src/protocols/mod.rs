@@ -1,6 +1,7 @@
 //! The protocols that can be simulated.
 
 mod group;
+mod ledger;
 mod mutant;
 mod mutex;
 mod pool;
@@ -10,6 +11,7 @@ mod token;
 use std::sync::Arc;
 
 use quorate_protocol::group::GroupLock;
+use quorate_protocol::ledger::LedgerPool;
 use quorate_protocol::mutex::Mutex;
 use quorate_protocol::pool::Pool;
 use quorate_protocol::role::RoleLock;
@@ -19,12 +21,13 @@ use quorate_site::kinds::{AnyMutation, Settings};
 use crate::cluster::ClaimKind;
 use crate::{AnyProtocol, Setting, SimProtocol};
 
+pub use self::ledger::LedgerQuorums;
 pub use self::mutant::SimMutant;
 pub use self::mutex::quorums as coterie;
 
 /// The protocols' names.
-pub const PROTOCOLS: [&str; 5] =
-    [GroupLock::NAME, Mutex::NAME, Pool::NAME, RoleLock::NAME, TokenLock::NAME];
+pub const PROTOCOLS: [&str; 6] =
+    [GroupLock::NAME, LedgerPool::NAME, Mutex::NAME, Pool::NAME, RoleLock::NAME, TokenLock::NAME];
 
 /// Finds one of our protocols by its name, with these switches set: a
 /// [`Catalogue`](crate::Catalogue).
@@ -35,6 +38,7 @@ pub const PROTOCOLS: [&str; 5] =
 pub fn find(name: &str, settings: &[Setting]) -> Result<Arc<dyn AnyProtocol>, String> {
     match name {
         GroupLock::NAME => group::find(settings),
+        LedgerPool::NAME => ledger::find(settings),
         Mutex::NAME => mutex::find(settings),
         Pool::NAME => pool::find(settings),
         RoleLock::NAME => role::find(settings),
@@ -70,6 +74,7 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(ClaimKind, Set
             let mutation = undone.map(AnyMutation::Role);
             Ok((ClaimKind::Role, Settings { role, mutation, ..Settings::default() }))
         }
+        LedgerPool::NAME => Err("a whole site serves pools by `pool` only".to_owned()),
         TokenLock::NAME => {
             let mutation = token::undone_in_sites(settings)?.map(AnyMutation::Token);
             Ok((ClaimKind::Token, Settings { mutation, ..Settings::default() }))

@@ -136,7 +136,7 @@ fn fence_order(grant: &Grant) -> FenceOrder {
     FenceOrder { above, level: vec![], own: [vec![count - 1], numbers].concat() }
 }
 
-fn parse_claim(words: &[&str]) -> Result<Claim, String> {
+pub(super) fn parse_claim(words: &[&str]) -> Result<Claim, String> {
     const EXPECTED: &str = "expected how many units of how many, as in `3 of 8`";
     let (words, numbered) = match words {
         [words @ .., "numbered"] => (words, true),
@@ -161,12 +161,19 @@ fn parse_claim(words: &[&str]) -> Result<Claim, String> {
 }
 
 /// The pool is as large as its claims say; if there are none, it has one unit.
-fn quorums(shape: &Shape, claims: &[Claim]) -> Result<Arc<Arbiters>, String> {
+pub(super) fn size(claims: &[Claim]) -> Result<usize, String> {
     let mut sizes = claims.iter().map(|claim| claim.units.of as usize);
     let k = sizes.next().unwrap_or(1);
-    if let Some(other) = sizes.find(|&other| other != k) {
-        return Err(format!("a pool has one size, but these are claims of {k} and of {other}"));
+    match sizes.find(|&other| other != k) {
+        None => Ok(k),
+        Some(other) => {
+            Err(format!("a pool has one size, but these are claims of {k} and of {other}"))
+        }
     }
+}
+
+fn quorums(shape: &Shape, claims: &[Claim]) -> Result<Arc<Arbiters>, String> {
+    let k = size(claims)?;
     let built = match shape {
         Shape::Kind(name, n) => name.parse().and_then(|kind: ArbiterKind| kind.build(*n, k)),
         Shape::Listed(own) => {

@@ -8,6 +8,7 @@ mod faults;
 mod figures;
 mod group;
 mod group_faults;
+mod ledger;
 mod partitions;
 mod plans;
 mod pool;

@@ -79,7 +79,7 @@ fn bad_input_is_named_with_its_line_and_what_was_expected() {
         ("sites 3\noption ahead maybe", "line 2: option ahead is `on` or `off`, not `maybe`"),
         (
             "protocol turnstile\nsites 3",
-            "line 1: unknown protocol `turnstile`; known: group, mutex, pool, role, token",
+            "line 1: unknown protocol `turnstile`; known: group, ledger, mutex, pool, role, token",
         ),
         ("sites 3\n1 acquires twice", "line 2: a mutex is acquired without `twice`"),
         (
