@@ -2,6 +2,7 @@
 
 mod claim;
 mod errata;
+mod gaps;
 mod groups;
 mod handover;
 mod headline;
@@ -54,11 +55,16 @@ impl Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 10] = [
+pub const EXPERIMENTS: [Experiment; 11] = [
     Experiment {
         name: "errata",
         about: "five papers as printed: the shortest schedule that breaks what they claim",
         run: errata::run,
+    },
+    Experiment {
+        name: "gaps",
+        about: "what each fault costs: for how long nobody holds a lock that callers wait for",
+        run: gaps::run,
     },
     Experiment {
         name: "groups",

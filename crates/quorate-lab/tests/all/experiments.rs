@@ -124,6 +124,14 @@ fn roles_cost_what_the_whole_formula_says() {
     assert_eq!(printed.verdict, Verdict::Refuted, "{printed:?}");
 }
 
+/// However a lock suffers, it is free again in bounded time.
+#[test]
+fn faults_stop_a_lock_for_a_bounded_time() {
+    let found = found("gaps");
+    assert_eq!(found.rows.len(), 15 * 5, "each fault with each kind of lock");
+    assert!(found.rows.iter().all(|row| row.verdict == Verdict::Holds), "{found:#?}");
+}
+
 /// Thresholds can be smaller than the paper's where h does not divide k.
 #[test]
 fn quorums_for_many_units_are_small() {
