@@ -66,8 +66,7 @@ impl Run<'_> {
 
     pub(super) fn is_sound(&self, place: usize) -> bool {
         let node = &self.nodes[place];
-        let has_joined = node.site.as_ref().is_some_and(|site| site.site().has_joined());
-        self.serves(place) && has_joined && !node.slow_disk && !node.is_catching_up
+        self.serves(place) && !node.slow_disk && !node.is_catching_up
     }
 
     fn state(&mut self, process: usize) -> State {

@@ -2,9 +2,8 @@
 //!
 //! The promise of a client that knows several sites. It is judged for remote clients that run and
 //! hold nothing. A site *serves* a client if it runs, packets get through both ways, it is not
-//! about to stop, and it has not said that it reaches no quorum. It is *sound* if it has also
-//! joined its cluster and its disk is not slow. The client is served if it has a session and a
-//! connection there.
+//! about to stop, and it has not said that it reaches no quorum. It is *sound* if its disk is not
+//! slow either. The client is served if it has a session and a connection there.
 //!
 //! Let D be a lease, and let a number of sites, at least one, have been sound since the client was
 //! served last. The others are bad now and then.
