@@ -158,6 +158,9 @@ impl Core {
                     return;
                 }
             }
+            if self.site.deadline().is_some_and(|when| when <= clock::now()) {
+                self.step(GatewayInput::Site(Input::Time)); // what a step leaves for the next one
+            }
             self.sent.store(self.site.site().messages_sent(), Ordering::Relaxed);
             self.report_peers();
             self.write().await;

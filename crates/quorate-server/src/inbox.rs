@@ -12,8 +12,8 @@ use tokio::sync::mpsc::{
 use crate::core::Event;
 
 /// How many events of connections with sites may wait, and how many of them are handled before
-/// frames are written. An event has the frames that were read at once.
-const PEERS: usize = 64;
+/// frames are written. An event has the frames that were read at once, up to 64.
+const PEERS: usize = 16;
 
 /// The same of connections with clients: few, so that a client that sends much does not delay the
 /// others for long.

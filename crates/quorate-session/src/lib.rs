@@ -14,6 +14,7 @@ mod knowledge;
 pub mod limits;
 mod lock;
 mod question;
+mod queue;
 pub mod session;
 mod text;
 mod view;
@@ -27,6 +28,7 @@ pub use lock::*;
 pub use question::{
     Answer, AskId, ListPage, ListQuestion, PeerReport, Prefix, Question, SiteAnswer, SiteReport,
 };
+pub use queue::Queue;
 pub use quorate_quorum::SiteId;
 pub use text::{HostText, OwnerText, Printable, PurposeText, ReasonText, Text, TextError};
 pub use view::{CallView, EtaView, RequestView, ResourceView, Standing, Unlisted, explain};

@@ -25,9 +25,10 @@ pub struct Config {
     /// How many records of locks that nobody uses stay on disk. If there are more, the oldest are
     /// folded into one.
     pub unused_records: usize,
-    /// How many locks are told of the end of a session, and so on, in one step, at least one; and
-    /// how many grants are looked at, calls end and delegations are renewed. The rest waits for the
-    /// next step.
+    /// How many locks are told of the end of a session, and so on, in a step that is made for that,
+    /// at least one; and how many grants are looked at, timers expire, calls end and delegations
+    /// are renewed. The rest waits for the next step. A step that handles a packet, a claim or a
+    /// caller that leaves does a sixteenth of that beside it.
     pub locks_per_step: usize,
     /// By how much fence ceilings are raised at a time.
     pub fence_block: u64,
@@ -41,7 +42,7 @@ impl Config {
     /// The default of [`Config::claims_per_step`].
     pub const CLAIMS_PER_STEP: usize = 16;
     /// The default of [`Config::locks_per_step`].
-    pub const LOCKS_PER_STEP: usize = 256;
+    pub const LOCKS_PER_STEP: usize = 64;
 
     /// The default of [`Config::unused_records`].
     pub const UNUSED_RECORDS: usize = 1024;

@@ -1,11 +1,10 @@
 //! The numbered stream of a session: one value at each end, for both directions.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Seq;
+use crate::Queue;
 
 /// A message with its number, and an acknowledgement of the other direction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,7 +64,7 @@ impl Payload for &str {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stream<M> {
     /// Not acknowledged, the oldest first.
-    unacknowledged: VecDeque<M>,
+    unacknowledged: Queue<M>,
     unacknowledged_bytes: usize,
     /// How many of them were sent on the present connection. The rest waits.
     sent: usize,
@@ -147,7 +146,7 @@ impl<M: Payload> Stream<M> {
     /// A stream without frames.
     pub fn new() -> Self {
         Self {
-            unacknowledged: VecDeque::new(),
+            unacknowledged: Queue::new(),
             unacknowledged_bytes: 0,
             sent: 0,
             sent_bytes: 0,
@@ -366,8 +365,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_is_rarely_a_packet_of_its_own() {
-        let mut b = Stream::new();
-        let mut a = Stream::new();
+        let (mut a, mut b) = (Stream::<char>::new(), Stream::<char>::new());
         for _ in 1..Window::DEFAULT.frames() / 16 {
             b.receive(send(&mut a, 'x')).unwrap();
             assert!(!b.needs_ack(Window::DEFAULT));

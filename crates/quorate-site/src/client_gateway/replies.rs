@@ -1,18 +1,18 @@
 //! Replies that wait to be sent to a client. Their number is bounded by the client's calls, however
 //! slowly it reads: of a deadline that moves, only the newest value is kept.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use quorate_session::client::SiteReply;
 use quorate_session::session::{Rule, Terms};
-use quorate_session::{CallId, Fence, Granted, Tick, limits};
+use quorate_session::{CallId, Fence, Granted, Queue, Tick, limits};
 
 use crate::site::{GrantState, Site};
 
 /// Replies that wait to be sent to a client.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replies {
-    queue: VecDeque<Reply>,
+    queue: Queue<Reply>,
     /// The calls whose grants are in the queue.
     queued: BTreeSet<CallId>,
     /// The calls inside that were degraded, restored or broken since the last reply about them.

@@ -70,8 +70,8 @@ pub(crate) trait LockInstance: Debug + Send + Sync {
         None
     }
 
-    /// Puts the timers off until then; false if they cannot wait.
-    fn put_off_timers(&mut self, _until: Tick) -> bool {
+    /// Whether timers that have expired can wait until the streams have room.
+    fn timers_can_wait(&self) -> bool {
         false
     }
 

@@ -150,10 +150,7 @@ impl<K: LockKind, P: ProtocolOf<K>> LockInstance for ParallelCallers<K, P> {
         self.timers.next()
     }
 
-    fn put_off_timers(&mut self, until: Tick) -> bool {
-        if K::TIMERS_CAN_WAIT {
-            self.timers.put_off(until);
-        }
+    fn timers_can_wait(&self) -> bool {
         K::TIMERS_CAN_WAIT
     }
 

@@ -201,8 +201,7 @@ impl<K: LockKind<Claim = ()>, P: ProtocolOf<K>> LockInstance for SerialCallers<K
     }
 
     /// A holder can wait for its spare permissions.
-    fn put_off_timers(&mut self, until: Tick) -> bool {
-        self.timer = self.timer.map(|(timer, _)| (timer, until));
+    fn timers_can_wait(&self) -> bool {
         true
     }
 

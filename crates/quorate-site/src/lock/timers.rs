@@ -24,13 +24,6 @@ impl<T: Copy + Ord> Timers<T> {
         self.0.remove(&timer);
     }
 
-    /// None expires before then.
-    pub(super) fn put_off(&mut self, until: Tick) {
-        for when in self.0.values_mut() {
-            *when = until.max(*when);
-        }
-    }
-
     /// When the next one expires.
     pub(super) fn next(&self) -> Option<Tick> {
         self.0.values().copied().min()

@@ -147,7 +147,7 @@ impl SiteCore {
 
     /// Claims whose time has come wait for their turn.
     fn queue_due(&mut self) {
-        for _ in 0..self.config.locks_per_step.max(1) {
+        for _ in 0..self.locks_in_step {
             let Some((id, waiting)) = self.admission.take_due(self.now) else { return };
             let Unplaced { client, no_wait, .. } = waiting;
             self.admission.insert(id, client, self.calls[&id].name.clone(), no_wait);
@@ -160,11 +160,11 @@ impl SiteCore {
         if self.can_place() { Some(self.now) } else { later }
     }
 
-    /// Whether a claim waits that can be placed: the site has joined its cluster, and every site
-    /// that answers has room. A silent site is not waited for, and neither is one whose session is
-    /// over: no claim depends on it.
-    fn can_place(&self) -> bool {
-        if self.admission.is_empty() || !self.identity.has_begun() {
+    /// Whether a claim waits that can be placed: the site has joined its cluster, is not about to
+    /// stop, and every site that answers has room. A silent site is not waited for, and neither is
+    /// one whose session is over: no claim depends on it.
+    pub(super) fn can_place(&self) -> bool {
+        if self.admission.is_empty() || !self.identity.has_begun() || self.is_draining() {
             return false;
         }
         !self.is_congested()

@@ -268,7 +268,7 @@ impl Site {
 
     /// Ends what depends on expired delegations.
     pub(super) fn on_delegations_due(&mut self) {
-        for _ in 0..self.core.config.locks_per_step.max(1) {
+        for _ in 0..self.core.locks_in_step {
             let now = self.core.now;
             let Some(expired) = self.core.delegations.pop_expired(now) else { break };
             self.tell_first(&expired.name);
@@ -335,7 +335,7 @@ impl Site {
         let Some(mut round) = self.core.delegations.next_round() else { return };
         let after = round.after.take().map_or(Bound::Unbounded, Bound::Excluded);
         let given = self.core.delegations.given.range((after, Bound::Unbounded)).cloned();
-        let most = self.core.config.locks_per_step.max(1);
+        let most = self.core.locks_in_step;
         let names: Vec<Name> = given.take(most).collect();
         let mut announcements: BTreeMap<SiteId, Vec<(Name, Delegation)>> = BTreeMap::new();
         for name in &names {

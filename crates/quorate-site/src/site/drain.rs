@@ -94,7 +94,7 @@ impl Site {
             Walk::Waiting(after) | Walk::Inside(after) => after,
         };
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let most = self.core.config.locks_per_step.max(1);
+        let most = self.core.locks_in_step;
         let calls = self.core.calls.range((from, Bound::Unbounded)).take(most);
         let calls: Vec<CallId> = calls.map(|(id, _)| *id).collect();
         for id in &calls {

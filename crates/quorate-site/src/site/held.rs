@@ -1,10 +1,10 @@
 //! Effects that wait until other sites have registered a write of this one.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use quorate_quorum::SiteId;
-use quorate_session::CallId;
 use quorate_session::session::Packet;
+use quorate_session::{CallId, Queue};
 
 use super::site_core::SiteCore;
 use crate::effect::Effect;
@@ -19,7 +19,7 @@ pub(super) struct Held {
     writes: Vec<(usize, u64)>,
     /// The effects, each with the number of its write. A steady stream of writes must not hold back
     /// what waits for the first of them.
-    effects: VecDeque<(u64, Effect)>,
+    effects: Queue<(u64, Effect)>,
     /// The calls whose grants wait, and how many effects of each wait.
     calls: BTreeMap<CallId, usize>,
 }

@@ -96,10 +96,13 @@ impl Site {
     pub fn step(&mut self, now: Tick, input: Input) -> Vec<Effect> {
         assert!(now >= self.core.now, "a clock does not run backwards");
         self.core.now = now;
-        self.core.begin_step();
+        self.core.begin_step(&input);
         self.on_deadlines();
         self.on_input(input);
         self.core.use_registered();
+        if self.core.claims_go_first() {
+            self.place_claims();
+        }
         if self.tell_locks() {
             self.settle();
         }
@@ -190,7 +193,7 @@ impl Site {
         }
         self.on_timers_due();
         self.on_drain_due();
-        for _ in 0..self.core.config.locks_per_step.max(1) {
+        for _ in 0..self.core.locks_in_step {
             let Some(call) = self.core.next_call_due() else { return };
             self.tell_first_of(call);
             if self.core.next_call_due() == Some(call) {

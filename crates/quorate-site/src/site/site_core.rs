@@ -21,11 +21,16 @@ use super::unused::UnusedNames;
 use super::validity::Review;
 use crate::Config;
 use crate::disk::{Disk, Kept, Past};
-use crate::effect::{Effect, Grant};
+use crate::effect::{Effect, Grant, Input};
 use crate::identity::{Identity, IdentityEffect, SitePacket, Start, StartError};
 use crate::kinds::LockFactory;
 use crate::lock::{LockEffect, LockInstance, StepContext};
 use crate::site_message::{Addressed, SiteMessage};
+
+/// A step that handles a packet, a claim or a caller that leaves visits fewer locks beside it, by
+/// this factor, than one that is made for that. There may be thousands of them before the site can
+/// write what it sends.
+const LESS_BESIDE_INPUTS: usize = 16;
 
 /// Everything of a site but its table of locks.
 #[derive(Clone, Debug)]
@@ -88,6 +93,8 @@ pub(super) struct SiteCore {
     /// How many messages of other sites could not be true.
     pub(super) violations: u64,
     effects: Vec<LockEffect>,
+    /// How many locks, grants, calls or timers each walk through them may visit in this step.
+    pub(super) locks_in_step: usize,
     pub(super) wake: Option<Tick>,
 }
 
@@ -159,6 +166,7 @@ impl SiteCore {
             sent: 0,
             violations: 0,
             effects: Vec::new(),
+            locks_in_step: 1,
             wake: None,
         };
         let mut begins = Vec::new();
@@ -182,10 +190,14 @@ impl SiteCore {
         }
     }
 
-    pub(super) fn begin_step(&mut self) {
+    pub(super) fn begin_step(&mut self, input: &Input) {
         self.claimed_again.clear();
-        self.telling.begin_step(self.config.locks_per_step);
-        self.review.begin_step(self.config.locks_per_step);
+        let most = self.config.locks_per_step;
+        let is_frequent = matches!(input, Input::Packet(..) | Input::Claim(..) | Input::Leave(_));
+        let most = if is_frequent { most / LESS_BESIDE_INPUTS } else { most };
+        self.locks_in_step = most.max(1);
+        self.telling.begin_step(self.locks_in_step);
+        self.review.begin_step(self.locks_in_step);
     }
 
     pub(super) fn note(&mut self, about: SiteId, what: &'static str) {

@@ -8,47 +8,42 @@ use super::Site;
 use super::site_core::SiteCore;
 use crate::lock::LockInstance;
 
-/// How many timers expire in one step. If more are due, the site asks to be called again at once.
-const TIMERS_PER_STEP: usize = 256;
-
 impl Site {
     /// Handles timers that have expired. Many that expire at once must not fill the streams: those
     /// that can wait do so while a stream has no room.
     pub(super) fn on_timers_due(&mut self) {
-        for _ in 0..TIMERS_PER_STEP {
+        for _ in 0..self.core.locks_in_step {
             let Some(name) = self.core.next_timer_due() else { return };
             self.tell_first(&name);
-            let Some(kind) = self.table.get(&name).map(LockInstance::kind) else { continue };
-            let later = self.core.is_congested().then(|| self.core.after_congestion());
-            let mut is_put_off = false;
-            self.with_lock(&name, &kind, |lock, context| {
-                is_put_off = later.is_some_and(|later| lock.put_off_timers(later));
-                if !is_put_off {
-                    lock.on_timers(context);
-                }
-            });
-            if is_put_off {
-                self.core.put_off.insert(name);
+            let Some(lock) = self.table.get(&name) else { continue };
+            let Some(due) = lock.next_timer().filter(|when| *when <= self.core.now) else {
+                continue;
+            };
+            if lock.timers_can_wait() && self.core.is_congested() {
+                self.core.put_off(name, due);
+            } else {
+                self.run_timers(&name);
             }
-            self.settle();
         }
     }
 
-    /// Lets timers expire that were put off, while the streams have room.
+    /// Handles the expired timers of locks that were put off, while the streams have room.
     pub(super) fn run_put_off_timers(&mut self) {
-        for _ in 0..TIMERS_PER_STEP {
+        for _ in 0..self.core.locks_in_step {
             if self.core.is_congested() {
                 return;
             }
             let Some(name) = self.core.put_off.pop_first() else { return };
             self.tell_first(&name);
-            let Some(kind) = self.table.get(&name).map(LockInstance::kind) else { continue };
-            self.with_lock(&name, &kind, |lock, context| {
-                if lock.put_off_timers(context.now) {
-                    lock.on_timers(context);
-                }
-            });
+            self.run_timers(&name);
         }
+    }
+
+    /// Handles the expired timers of a lock, if it still exists.
+    fn run_timers(&mut self, name: &Name) {
+        let Some(kind) = self.table.get(name).map(LockInstance::kind) else { return };
+        self.with_lock(name, &kind, |lock, context| lock.on_timers(context));
+        self.settle();
     }
 }
 
@@ -68,9 +63,11 @@ impl SiteCore {
         SiteId::all(n).any(|peer| peer != me && is_full(peer))
     }
 
-    /// When a timer that was put off expires at the latest.
-    fn after_congestion(&self) -> Tick {
-        self.now + self.config.terms.lease.twenty_fourth()
+    /// A lock whose timer has expired waits for room. It is not looked at again before that: a
+    /// hundred thousand such locks would keep the site busy with nothing else.
+    fn put_off(&mut self, name: Name, due: Tick) {
+        self.set_timer(&name, Some(due), None);
+        self.put_off.insert(name);
     }
 
     /// A lock with a timer that has expired.

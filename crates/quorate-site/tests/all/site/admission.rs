@@ -124,7 +124,10 @@ fn the_claims_of_a_client_for_one_name_keep_their_order() {
 #[test]
 fn a_site_that_stops_sends_claims_elsewhere_that_were_not_placed() {
     let (mut net, calls) = burst(4_000);
+    let placed = net.site(0).names().count();
     net.drain(0, Duration::from_secs(10));
     let moved = net.effects.iter().filter(|(_, effect)| matches!(effect, Effect::Moved(..)));
-    assert_eq!(moved.count(), calls.len());
+    let (moved, granted) = (moved.count(), granted(&net));
+    assert!(granted.iter().all(|call| calls[..placed].contains(call)), "no claim is placed now");
+    assert_eq!(moved + granted.len(), calls.len());
 }

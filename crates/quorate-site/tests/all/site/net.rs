@@ -1,7 +1,7 @@
 //! Whole sites on a network without delays, and a clock that all of them share.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use quorate_protocol::{Fence, Tick};
 use quorate_quorum::{Kind, SiteId, build};
@@ -11,6 +11,15 @@ use quorate_session::{
     Question,
 };
 use quorate_site::{Config, Disk, Effect, Grant, Input, Past, Site, SitePacket, Start};
+
+/// Measures the steps of sites, one after the other.
+pub(crate) trait Stopwatch {
+    /// A step begins.
+    fn begin(&mut self);
+
+    /// It ends.
+    fn end(&mut self);
+}
 
 /// The sites, the packets under way, and the effects for callers.
 pub(crate) struct Net {
@@ -28,8 +37,8 @@ pub(crate) struct Net {
     pub(crate) effects: Vec<(usize, Effect)>,
     pub(crate) writes: u32,
     pub(crate) packets: u32,
-    /// The longest step of any site, for benchmarks.
-    pub(crate) longest: Duration,
+    /// Measures each step of a site, for benchmarks.
+    pub(crate) stopwatch: Option<Box<dyn Stopwatch>>,
     /// All packets, if they are recorded.
     pub(crate) record: Option<Vec<SitePacket>>,
     calls: u64,
@@ -76,7 +85,7 @@ impl Net {
             effects: Vec::new(),
             writes: 0,
             packets: 0,
-            longest: Duration::ZERO,
+            stopwatch: None,
             record: None,
             calls: 0,
         };
@@ -126,11 +135,16 @@ impl Net {
 
     /// Everything arrives again, on new connections.
     pub(crate) fn heal(&mut self) {
+        self.connect_again();
+        self.settle();
+    }
+
+    /// New connections take the place of those that were cut. Nothing is delivered yet.
+    pub(crate) fn connect_again(&mut self) {
         for (from, to) in std::mem::take(&mut self.cut) {
             self.step(from, Input::Up(SiteId::new(to)));
             self.step(to, Input::Up(SiteId::new(from)));
         }
-        self.settle();
     }
 
     /// What is on the disk of a site.
@@ -320,29 +334,38 @@ impl Net {
     }
 
     fn step(&mut self, site: usize, input: Input) {
-        let began = Instant::now();
+        if let Some(stopwatch) = &mut self.stopwatch {
+            stopwatch.begin();
+        }
         let effects = self.sites[site].as_mut().expect("it runs").step(self.now, input);
-        self.longest = self.longest.max(began.elapsed());
+        if let Some(stopwatch) = &mut self.stopwatch {
+            stopwatch.end();
+        }
         self.apply(site, effects);
     }
 
     /// Delivers everything, and wakes sites that ask for it at once.
     pub(crate) fn settle(&mut self) {
-        loop {
-            if let Some((from, to, packet)) = self.under_way.pop_front() {
-                if self.sites[to].is_some() && !self.cut.contains(&(from, to)) {
-                    self.step(to, Input::Packet(SiteId::new(from), packet));
-                }
-            } else if let Some((site, disk)) = self.saved.pop_front() {
-                if self.sites[site].is_some() {
-                    self.step(site, Input::Saved(disk));
-                }
-            } else if let Some(site) = self.due_now() {
-                self.step(site, Input::Time);
-            } else {
-                return;
+        while self.go_on() {}
+    }
+
+    /// Delivers the next packet, or wakes a site that asks for it at once; false if there is
+    /// nothing to do.
+    pub(crate) fn go_on(&mut self) -> bool {
+        if let Some((from, to, packet)) = self.under_way.pop_front() {
+            if self.sites[to].is_some() && !self.cut.contains(&(from, to)) {
+                self.step(to, Input::Packet(SiteId::new(from), packet));
             }
+        } else if let Some((site, disk)) = self.saved.pop_front() {
+            if self.sites[site].is_some() {
+                self.step(site, Input::Saved(disk));
+            }
+        } else if let Some(site) = self.due_now() {
+            self.step(site, Input::Time);
+        } else {
+            return false;
         }
+        true
     }
 
     fn due_now(&self) -> Option<usize> {

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use quorate_session::CallId;
-use quorate_site::{Effect, GrantState};
+use quorate_session::client::ClientId;
+use quorate_session::session::Packet;
+use quorate_site::{Effect, GrantState, SiteMessage, SitePacket};
 
 use crate::site::net::Net;
 
@@ -72,4 +74,82 @@ fn a_lock_is_told_before_it_acts() {
     }
     let lost = calls.iter().filter(|call| net.loss(**call).is_some()).count();
     assert_eq!(lost, calls.len(), "each learned that its grant was lost before its caller left");
+}
+
+/// Site 0 holds the names, or waits for them because site 2 holds them, in this order. Some sites
+/// were cut off until their sessions were over, and new connections take the place of the old ones
+/// just now.
+fn connect_again(names: &[String], waits: bool, cut: [(usize, usize); 2]) -> Net {
+    let mut net = Net::new(3);
+    for name in names.iter().filter(|_| waits) {
+        net.claim(2, name);
+    }
+    for name in names {
+        net.claim(0, name);
+    }
+    net.pass(LEASE); // spare permissions arrive
+    for (one, other) in cut {
+        net.cut(one, other);
+        net.cut(other, one);
+    }
+    net.pass(LEASE * 2);
+    net.record = Some(Vec::new());
+    net.connect_again();
+    net
+}
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|place| format!("lock-{place}")).collect()
+}
+
+/// The names that sites have asked arbiters for since packets are recorded, in order.
+fn asked(net: &Net) -> Vec<String> {
+    let name = |packet: &SitePacket| match packet {
+        SitePacket::Session(Packet::Up(_, frame)) => match &frame.payload {
+            SiteMessage::Protocol(addressed) => Some(addressed.name.to_string()),
+            _ => None,
+        },
+        _ => None,
+    };
+    net.record.iter().flatten().filter_map(name).collect()
+}
+
+/// Whether each of the names was asked for, and for the first time after the one before.
+fn asked_in_order(net: &Net, names: &[String]) -> bool {
+    let asked = asked(net);
+    let first = |name| asked.iter().position(|asked| asked == name).expect("it is asked for");
+    names.iter().map(first).is_sorted()
+}
+
+#[test]
+fn locks_with_callers_inside_ask_again_in_the_order_of_their_claims() {
+    let names = names(200);
+    let mut net = connect_again(&names, false, [(0, 1), (2, 1)]);
+    net.settle();
+    assert!(asked_in_order(&net, &names));
+}
+
+#[test]
+fn locks_with_waiting_callers_ask_again_in_the_order_of_their_claims() {
+    let names = names(200);
+    let mut net = connect_again(&names, true, [(0, 1), (0, 2)]);
+    net.settle();
+    assert!(asked_in_order(&net, &names));
+}
+
+#[test]
+fn new_claims_take_turns_with_locks_that_ask_again() {
+    let names = names(3_000);
+    let mut net = connect_again(&names, false, [(0, 1), (2, 1)]);
+    while asked(&net).len() < 100 {
+        assert!(net.go_on());
+    }
+    let call = net.claim_by(0, ClientId(7), "another lock", false, None);
+    let before = asked(&net).len();
+    while net.grant(call).is_none() {
+        assert!(net.go_on(), "it is granted");
+    }
+    let meanwhile = asked(&net).len() - before;
+    assert!(meanwhile < 300, "{meanwhile} locks asked before the claim was served");
+    assert!(asked(&net).len() < names.len(), "the others ask later");
 }
