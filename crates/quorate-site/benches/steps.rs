@@ -1,9 +1,10 @@
 //! The longest step of a site when sessions end and open, sites fall silent, leases are renewed, a
 //! quarantine ends, and all callers leave: with a thousand names, a hundred thousand, a million.
 //!
-//! `cargo bench -p quorate-site --bench steps`, or with `-- 100000` for this many names alone. A
-//! step takes one input: while it runs, the site reads no packet and renews no lease. *Longest* is
-//! the processor time of the longest step; *by the clock* includes what other programs take.
+//! `cargo bench -p quorate-site --bench steps`, or with `-- 100000 5` for this many names alone,
+//! and so many sites instead of three. A step takes one input: while it runs, the site reads no
+//! packet and renews no lease. *Longest* is the processor time of the longest step; *by the clock*
+//! includes what other programs take.
 
 #![allow(clippy::unwrap_used, reason = "it shares the tests' network")]
 
@@ -23,14 +24,15 @@ use crate::net::{Net, Stopwatch};
 const LEASE: Duration = Duration::from_secs(3);
 
 fn main() {
-    let given: Option<usize> = std::env::args().skip(1).find_map(|count| count.parse().ok());
-    let counts = given.map_or(vec![1_000, 100_000, 1_000_000], |count| vec![count]);
+    let given: Vec<usize> = std::env::args().skip(1).filter_map(|it| it.parse().ok()).collect();
+    let counts = given.first().map_or(vec![1_000, 100_000, 1_000_000], |count| vec![*count]);
+    let sites = given.get(1).map_or(3, |sites| *sites);
     println!(
         "{:>9}  {:<44} {:>9} {:>12} {:>9}",
         "names", "what happens", "longest", "by the clock", "all"
     );
     for names in counts {
-        measure(names);
+        measure(names, sites);
     }
 }
 
@@ -61,9 +63,9 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.try_into().expect("below a second"))
 }
 
-/// Site 1 of three holds all names; site 2 crashes, restarts, and its quarantine ends.
-fn measure(names: usize) {
-    let mut net = Net::new(3);
+/// Site 1 holds all names; site 2 crashes, restarts, and its quarantine ends.
+fn measure(names: usize, sites: usize) {
+    let mut net = Net::new(sites);
     let longest = Longest::default();
     let clocks = TwoClocks { began: (Duration::ZERO, Instant::now()), longest: longest.clone() };
     net.stopwatch = Some(Box::new(clocks));

@@ -11,7 +11,8 @@ use crate::Arguments;
 use crate::client::run as run_client;
 use crate::sites::Sites;
 
-/// Prints how long each view takes, and how it begins; then whether the holder still holds.
+/// Prints how long each view takes, and how it begins: while the waiters come, and when all are
+/// there. Then whether the holder still holds.
 pub(crate) fn run(arguments: &Arguments) {
     let sites = Sites::start(arguments);
     let (mut holder, fence) = sites.cluster.hold(1, "lock busy");
@@ -21,7 +22,21 @@ pub(crate) fn run(arguments: &Arguments) {
         thread::spawn(move || run_client(queue(address, each, &sent)));
         all_sent.recv().expect("the site runs");
     }
-    println!("{each} waiters through each of {} sites", arguments.sites);
+    let all = each * arguments.sites;
+    println!("{each} waiters through each of {} sites come", arguments.sites);
+    print_views(&sites);
+    while waiters(&sites) < all {}
+    println!("all {all} wait");
+    print_views(&sites);
+    let held = sites.cluster.show(1, "busy")["holders"][0]["fence"] == fence;
+    println!("the holder {} its lock", if held { "keeps" } else { "HAS LOST" });
+    holder.close_output();
+    for site in 1..=arguments.sites {
+        println!("peak memory of site {site}: {} MiB", sites.cluster.peak_memory(site));
+    }
+}
+
+fn print_views(sites: &Sites) {
     for line in ["show busy", "ls", "explain busy", "sites"] {
         let start = Instant::now();
         let done = sites.cluster.run(1, line, &[]);
@@ -31,12 +46,14 @@ pub(crate) fn run(arguments: &Arguments) {
         }
         println!("    ({} lines)", done.out.lines().count());
     }
-    let held = sites.cluster.show(1, "busy")["holders"][0]["fence"] == fence;
-    println!("the holder {} its lock", if held { "keeps" } else { "HAS LOST" });
-    holder.close_output();
-    for site in 1..=arguments.sites {
-        println!("peak memory of site {site}: {} MiB", sites.cluster.peak_memory(site));
-    }
+}
+
+/// How many callers wait, listed or not.
+fn waiters(sites: &Sites) -> usize {
+    let status = sites.cluster.show(1, "busy");
+    let listed = status["waiting"].as_array().expect("a list").len();
+    let more = status["more"]["waiting"].as_u64().expect("a number");
+    listed + usize::try_from(more).expect("it fits")
 }
 
 /// Queues many claims, and waits for ever.
