@@ -1,12 +1,29 @@
 //! A client with many claims.
 
+use std::future::pending;
+use std::sync::mpsc;
+use std::thread;
+
 use quorate::{Cluster, Guard};
+use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 /// Runs a future in a runtime of its own.
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime can be made").block_on(future)
+}
+
+/// A runtime in a thread of its own, until the program ends.
+pub(crate) fn background() -> Handle {
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        run(async {
+            send.send(Handle::current()).expect("somebody waits");
+            pending::<()>().await;
+        });
+    });
+    receive.recv().expect("the thread runs")
 }
 
 /// Claims `count` names at once through the site at `address`, and waits until all are held.

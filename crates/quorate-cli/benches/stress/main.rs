@@ -10,6 +10,7 @@ mod client;
 #[allow(dead_code, reason = "the tests of the program use the rest")]
 #[path = "../../tests/cli/cluster.rs"]
 mod cluster;
+mod crashes;
 mod failover;
 mod lateness;
 mod names;
@@ -50,6 +51,13 @@ enum Scenario {
     Names,
     /// Claim many names at once, beside another client
     Burst,
+    /// Kill one site after the other beside locks that are waited for everywhere, and count the
+    /// grants that are lost
+    Crashes {
+        /// How many times a site is killed
+        #[arg(long, default_value_t = 70)]
+        times: usize,
+    },
     /// Let the site of a client go away, and measure how soon another serves it; then how late
     /// deadlines are
     Failover,
@@ -62,6 +70,7 @@ fn main() {
     match arguments.scenario {
         Scenario::Names => names::run(&arguments),
         Scenario::Burst => burst::run(&arguments),
+        Scenario::Crashes { times } => crashes::run(&arguments, times),
         Scenario::Failover => failover::run(&arguments),
         Scenario::Waiters => waiters::run(&arguments),
     }
