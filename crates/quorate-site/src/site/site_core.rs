@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use quorate_protocol::{Clock, Fence, OutboundSession, Shared, Tick};
 use quorate_quorum::SiteId;
-use quorate_session::client::ClientId;
 use quorate_session::session::{self, Event, Half, Packet, Roles, Sessions};
-use quorate_session::{CallId, ClaimRequest, Claimant, Denial, Granted, Loss, Name, ReasonText};
+use quorate_session::{CallId, Claimant, Denial, Granted, Loss, Name, ReasonText};
 
 use super::admission::Admission;
 use super::call::{Call, Place};
@@ -310,55 +309,6 @@ impl SiteCore {
             && self.sessions.quarantined_until() <= self.now;
         self.shared.quarantined &= !over;
         over
-    }
-
-    /// Adds a call of a client, which waits to be placed.
-    pub(super) fn add_call(&mut self, id: CallId, client: ClientId, request: ClaimRequest) {
-        let ClaimRequest { name, spec, claimant, timeout, no_wait, since } = request;
-        let deadline = timeout.map(|timeout| self.now + timeout);
-        self.admission.insert(id, client, name.clone(), no_wait);
-        let place = Place::Waiting(deadline);
-        let waits_since = since.unwrap_or(self.shared.clock.time() + 1);
-        let call = Call {
-            name,
-            spec,
-            claimant,
-            client,
-            since: self.now,
-            waits_since,
-            moved: since.is_some(),
-            place,
-            granted: None,
-        };
-        self.due.extend(call.due().map(|when| (when, id)));
-        self.calls.insert(id, Box::new(call));
-    }
-
-    pub(super) fn set_place(&mut self, id: CallId, place: Place) {
-        let call = self.calls.get_mut(&id).expect("a call that is not over");
-        if let Some(when) = call.due() {
-            self.due.remove(&(when, id));
-        }
-        call.place = place;
-        self.no_wait.remove(&(call.name.clone(), id));
-        self.due.extend(call.due().map(|when| (when, id)));
-    }
-
-    /// Removes a call; `None` if it is over already.
-    pub(super) fn remove_call(&mut self, id: CallId) -> Option<Call> {
-        let call = self.calls.remove(&id)?;
-        if let Some(when) = call.due() {
-            self.due.remove(&(when, id));
-        }
-        self.degraded.remove(&id);
-        self.no_wait.remove(&(call.name.clone(), id));
-        self.admission.remove(id, &call.name);
-        Some(*call)
-    }
-
-    /// Whether a call is placed and denied instead of queued.
-    pub(super) fn is_no_wait(&self, name: &Name, id: CallId) -> bool {
-        self.no_wait.contains(&(name.clone(), id))
     }
 
     /// Why a call was not served by its deadline.
