@@ -253,10 +253,16 @@ pub(crate) const DEEP: &[&str] = &[
      --gives-up 1 --option whole=0",
     "check ledger --site --requests 1,1,0 --claims '1 of 1' --budget lose=1,silent=1,early=1 \
      --option spares=0s",
+    "check ledger --sites 4 --site --requests 1,1,0,0 --claims '1 of 1' --budget lose=1",
+    // The space in which the tests undo `ack-unnamed`.
+    "check ledger --site --requests 1,1,0 --claims '1 of 1' --budget lose=2,silent=1 --fragile 1",
     "sim random --protocol ledger --sites 5 --claims '1 of 3; 2 of 3 numbered; 3 of 3' --at-once 2 \
      --requests 4 --gives-up 3 --inside ..12 --budget lose=6,silent=6,crash=2 --runs 200000",
     "sim random --protocol ledger --sites 13 --quorum plane --claims '1 of 4; 2 of 4; 4 of 4' \
      --inside ..12 --budget lose=12,silent=12,crash=2 --option whole=0 --runs 50000",
+    "sim random --protocol ledger --sites 9 --quorum grid --requests 2 --at-once 2 --gives-up 3 \
+     --claims '1 of 4 numbered; 2 of 4; 4 of 4 numbered' --inside ..12 \
+     --budget lose=10,silent=10,crash=2 --option whole=0 --runs 10000",
     // The token, where quick searches leave off.
     "check token --claims 'a; b; a' --requests 2,2,1 --budget drop=1",
     "check token --claims 'a; b; a' --budget drop=1,early=1",

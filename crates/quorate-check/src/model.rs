@@ -31,6 +31,8 @@ pub struct Space {
     pub order: Order,
     /// The sites that may crash; none means all of them.
     pub mortal: Option<SiteSet>,
+    /// The sites whose sessions at others may be lost or fall silent; none means all of them.
+    pub fragile: Option<SiteSet>,
 }
 
 impl Space {
@@ -56,6 +58,7 @@ impl Space {
             sessionless: SessionlessFaults::default(),
             order: Order::Fifo,
             mortal: None,
+            fragile: None,
         }
     }
 
@@ -299,6 +302,9 @@ impl Model {
             if spent.crashed < faults.crash && self.may_crash(client) {
                 suffer(Fault::Crash(client));
             }
+            if !may(self.space.fragile.as_ref(), client) {
+                continue;
+            }
             let others = SiteId::all(world.n()).filter(|&server| server != client);
             for server in others.filter(|&server| world.is_open(client, server)) {
                 if spent.lost < faults.lose {
@@ -312,7 +318,7 @@ impl Model {
     }
 
     fn may_crash(&self, site: SiteId) -> bool {
-        self.space.mortal.as_ref().is_none_or(|mortal| mortal.contains(site))
+        may(self.space.mortal.as_ref(), site)
     }
 
     fn is_full(&self) -> bool {
@@ -322,6 +328,11 @@ impl Model {
         }
         full
     }
+}
+
+/// Whether `site` is one of these; without a list, every site is.
+fn may(sites: Option<&SiteSet>, site: SiteId) -> bool {
+    sites.is_none_or(|sites| sites.contains(site))
 }
 
 impl stateright::Model for Model {

@@ -9,6 +9,7 @@ mod headline;
 mod measure;
 mod plot;
 mod pool;
+mod pools;
 mod quorums;
 mod roles;
 mod scale;
@@ -55,7 +56,7 @@ impl Experiment {
 }
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 11] = [
+pub const EXPERIMENTS: [Experiment; 12] = [
     Experiment {
         name: "errata",
         about: "five papers as printed: the shortest schedule that breaks what they claim",
@@ -80,6 +81,11 @@ pub const EXPERIMENTS: [Experiment; 11] = [
         name: "pool",
         about: "Manabe & Tajima: sizes of quorums for h of k units, and what they save",
         run: pool::run,
+    },
+    Experiment {
+        name: "pools",
+        about: "both pools side by side: messages, units in use, hand-over, sites down",
+        run: pools::run,
     },
     Experiment {
         name: "quorums",

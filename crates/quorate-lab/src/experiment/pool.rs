@@ -70,11 +70,11 @@ fn plots(settings: Settings) -> [Plot; 3] {
     ]
 }
 
-fn runs(settings: Settings) -> u64 {
+pub(super) fn runs(settings: Settings) -> u64 {
     if settings.quick { 20 } else { 100 }
 }
 
-fn condition(settings: Settings, think: u64) -> String {
+pub(super) fn condition(settings: Settings, think: u64) -> String {
     format!(
         "each site asks twice, for 1, 2, … units in turn, think up to {think}T, inside up to 3T, \
          exponential delays, {} runs",
@@ -151,7 +151,7 @@ fn in_use(settings: Settings, think: u64, sink: Sink<'_>, plot: &mut Plot) {
         let arbiters = kind.build(n, k).expect("nine sites, three units");
         let mut in_use = InUse::default();
         mixed(settings, arbiters, think, &mut in_use);
-        let units = share(in_use.filled, in_use.busy);
+        let units = in_use.mean();
         let all = Claimed::at_most("k", k as f64);
         let name = format!("{kind} n={n} k={k} think {think}T: units in use");
         sink(all.beside(name, condition(settings, think), (units, "units"), ""));
@@ -175,20 +175,32 @@ fn mixed(settings: Settings, arbiters: Arbiters, think: u64, in_use: &mut InUse)
     for seed in seeds(settings.seed, runs(settings)) {
         let tally = served(&plan, seed, in_use);
         (messages, entries) = (messages + tally.messages, entries + tally.entries);
-        in_use.since = Tick::ZERO;
+        in_use.next_run();
     }
     share(messages, entries)
 }
 
 /// Units that are out, over time.
 #[derive(Debug, Default)]
-struct InUse {
+pub(super) struct InUse {
     units: u64,
     since: Tick,
     holders: BTreeMap<(SiteId, ClaimId), u64>,
     /// Time while any unit was out, and the same counted for each.
     busy: u64,
     filled: u64,
+}
+
+impl InUse {
+    /// The mean number of units that are out, while any is.
+    pub(super) fn mean(&self) -> f64 {
+        share(self.filled, self.busy)
+    }
+
+    /// The run is over, and the next one begins at the first tick again.
+    pub(super) fn next_run(&mut self) {
+        self.since = Tick::ZERO;
+    }
 }
 
 impl TimedObserver for InUse {

@@ -139,6 +139,30 @@ fn quorums_for_many_units_are_small() {
     found.assert_holds_but(Verdict::Refuted, |row| row.note == "h does not divide k");
 }
 
+/// A ledger asks a quorum of the cluster for any number of units; arbiters ask all for few units.
+#[test]
+fn a_ledger_bears_what_a_mutex_bears() {
+    let found = found("pools");
+    assert!(found.rows.iter().all(|row| row.verdict == Verdict::Holds), "{found:#?}");
+    let measured = |name: &str| found.row(name).measured;
+    for (name, sites) in [
+        ("ledger, majority n=5 k=4: sites that may be down, h=1", 2.0),
+        ("arbiters, uniform n=5 k=4: sites that may be down, h=1", 0.0),
+        ("arbiters, uniform n=5 k=4: sites that may be down, h=4", 2.0),
+        ("ledger, majority n=9 k=3: sites that may be down, h=1", 4.0),
+        ("arbiters, uniform n=9 k=3: sites that may be down, h=1", 2.0),
+    ] {
+        assert!((measured(name) - sites).abs() < f64::EPSILON, "{name}");
+    }
+    let [ledger, arbiters] = ["ledger, majority", "arbiters, uniform"]
+        .map(|pool| measured(&format!("{pool} n=5 k=4: messages alone, h=1")));
+    assert!(ledger < arbiters, "fewer messages where arbiters ask everybody");
+    let [ledger, arbiters] = ["ledger, majority", "arbiters, uniform"]
+        .map(|pool| measured(&format!("{pool} n=9 k=3: messages alone, h=3")));
+    assert!(ledger > arbiters, "more where quorums are as large");
+    assert_eq!(found.plots.len(), 2 * 4, "four plots for each cluster");
+}
+
 #[test]
 fn the_catalogue_is_right() {
     let found = found("quorums");

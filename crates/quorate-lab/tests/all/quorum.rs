@@ -123,6 +123,38 @@ fn a_system_is_suggested_for_what_is_wanted() {
 }
 
 #[test]
+fn a_protocol_is_suggested_for_a_pool() {
+    let json = clean("quorum suggest --n 5 --k 4 --json").json();
+    assert_eq!(json["take"], "ledger");
+    let [ledger, arbiters] = [0, 1].map(|place| &json["pools"][place]);
+    assert_eq!(
+        (&ledger["protocol"], &arbiters["protocol"]),
+        (&"ledger".into(), &"arbiters".into())
+    );
+    assert_eq!((&ledger["bears"], &arbiters["bears"]), (&2.into(), &0.into()));
+    for h in 0..4 {
+        assert_eq!(ledger["of"][h]["bears"], 2, "the same quorum for any number of units");
+        near(&ledger["of"][h]["messages"], 8.0);
+    }
+    let asked = arbiters["of"][0]["sites"][1].as_u64().unwrap();
+    assert_eq!(asked, 5, "all sites for one unit, and no site alone");
+    let out = clean("quorum suggest --n 5 --k 4").out;
+    assert!(out.contains("PROTOCOL  QUORUMS") && out.contains("1 to 4"), "{out}");
+    assert!(out.contains("Take the ledger"), "{out}");
+    let json = clean("quorum suggest --n 15 --k 2 --want messages --json").json();
+    let [ledger, arbiters] =
+        [0, 1].map(|place| json["pools"][place]["of"][1]["messages"].as_f64().unwrap());
+    assert_eq!(json["take"], if arbiters < ledger { "arbiters" } else { "ledger" });
+    let out = clean("quorum measure improved 9 --k 3").out;
+    assert!(out.contains("quorate quorum suggest --n 9 --k 3"), "{out}");
+    refused("quorum suggest --n 5 --k 0", &["at least 1 unit"]);
+    refused("quorum suggest --n 5 --k x", &["1 to 64"]);
+    refused("quorum suggest --n 500 --k 2", &["up to 100 sites"]);
+    refused("quorum suggest --n 5 --k 2 --want load", &["availability or messages"]);
+    refused("quorum suggest --n 5 --k 2 --latency any.txt", &["--latency", "leave it out"]);
+}
+
+#[test]
 fn what_does_not_exist_is_refused_with_what_does() {
     refused("quorum measure nosuch 3", &["nosuch", "majority", "grid"]);
     refused("quorum measure grid 0", &["at least 1 site"]);

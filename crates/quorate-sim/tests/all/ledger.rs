@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_protocol::ledger::mutations::{Mutant, Mutation};
-use quorate_protocol::ledger::{Claim, LedgerPool, Options, Units};
-use quorate_quorum::{Kind, QuorumSystem, build};
+use quorate_protocol::ledger::{Claim, Grant, LedgerPool, Options, Units};
+use quorate_protocol::{SPLITMIX_STEP, Ticket, splitmix};
+use quorate_quorum::{Kind, QuorumSystem, SiteId, build};
 use quorate_sim::random::{Plan, Span, T, run};
-use quorate_sim::{Claims, Contract, Faults, LedgerQuorums, SimProtocol, Unwatched};
+use quorate_sim::{
+    AnyWorld, ClaimState, Claims, Contract, Event, Faults, LedgerQuorums, Observer, Order,
+    SimProtocol, Unwatched, setup,
+};
 
 const FOR_GOOD: Contract = Contract { reopens: false, restarts: false, fence_block: 2 };
 
@@ -154,6 +158,84 @@ fn callers_of_a_site_enter_together() {
     assert_eq!(tally.entries, 16);
     assert_eq!(tally.by_kind["enter"], 1);
     assert_eq!(tally.by_kind["left"], 16);
+}
+
+/// A claim for all units enters after at most the claims with lower tickets, however often others
+/// come for one unit. A request at the door that does not yield overtakes it.
+#[test]
+fn a_large_claim_waits_only_for_those_before_it() {
+    let mut overtaken = 0;
+    for seed in 0..300 {
+        assert_eq!(overtakers::<LedgerPool>(Options::default(), seed), 0, "seed {seed}");
+        overtaken += overtakers::<Mutant>((Options::default(), Mutation::DoorDeaf), seed);
+    }
+    assert!(overtaken > 0, "others go first if they do not yield at the door");
+}
+
+/// Five sites come and go for one of two units, and one asks for both. Once its request is known
+/// where it asks, and everybody has answered: how many enter before it with higher tickets.
+fn overtakers<P>(options: P::Options, seed: u64) -> usize
+where
+    P: SimProtocol<Claim = Claim, Grant = Grant, Quorums = LedgerQuorums>,
+{
+    let mut world = setup::<P>(on(Kind::Majority, 5, 2), options).world(None, Order::Fifo);
+    let mut chance = Chance(seed);
+    for _ in 0..60 {
+        act(&mut *world, &mut chance, &mut Vec::new());
+    }
+    let idle = |site: &SiteId| world.claims(*site).is_empty();
+    let Some(site) = SiteId::all(5).find(idle) else { return 0 };
+    let large = quorate_sim::Claim::of(claim(2, 2));
+    let large = world.acquire(site, &large, &mut Unwatched).expect("every site may ask");
+    world.settle(&mut Unwatched);
+    let mut entered = Vec::new();
+    for _ in 0..10_000 {
+        if let Some(grant) = world.grant(site, large) {
+            let ticket = grant.downcast::<Grant>().ticket;
+            return entered.iter().filter(|&&other| other > ticket).count();
+        }
+        act(&mut *world, &mut chance, &mut entered);
+    }
+    panic!("seed {seed}: the claim for both units is starved")
+}
+
+/// A site asks for one unit or leaves, or a message arrives. Notes who enters.
+fn act(world: &mut dyn AnyWorld, chance: &mut Chance, entered: &mut Vec<Ticket>) {
+    let mut watch = Entries(entered);
+    let busy = world.busy_channels();
+    if !busy.is_empty() && chance.below(4) > 0 {
+        world.deliver(busy[chance.below(busy.len())], &mut watch);
+        return;
+    }
+    let site = SiteId::new(chance.below(world.n()));
+    match world.claims(site).first_key_value().map(|(&id, &state)| (id, state)) {
+        None => drop(world.acquire(site, &quorate_sim::Claim::of(claim(1, 2)), &mut watch)),
+        Some((id, ClaimState::Inside)) => {
+            world.release(site, id, &mut watch).expect("the caller is inside");
+        }
+        Some(_) => {}
+    }
+}
+
+/// A `SplitMix64` generator.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(SPLITMIX_STEP);
+        usize::try_from(splitmix(self.0) % n as u64).expect("below a number of that size")
+    }
+}
+
+/// Notes the tickets of all that enter.
+struct Entries<'a>(&'a mut Vec<Ticket>);
+
+impl Observer for Entries<'_> {
+    fn see(&mut self, _: usize, event: &Event<'_>) {
+        if let Event::Enters(_, grant) = event {
+            self.0.push(grant.downcast::<Grant>().ticket);
+        }
+    }
 }
 
 /// A rule, and a seed that shows what it is for. The same seed is clean with the rule.

@@ -46,6 +46,9 @@ pub(crate) struct Check {
     /// The sites that may crash, such as 4,5 [default: all]
     #[arg(long, value_name = "SITES", value_delimiter = ',')]
     mortal: Vec<NonZeroUsize>,
+    /// The sites whose sessions at others may be lost or fall silent, such as 1,2 [default: all]
+    #[arg(long, value_name = "SITES", value_delimiter = ',')]
+    fragile: Vec<NonZeroUsize>,
     /// Show the states in a browser instead, until interrupted
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "localhost:3000")]
     #[arg(conflicts_with = "json")]
@@ -84,24 +87,25 @@ impl Check {
             faults: site.then(|| self.faults.faults()),
             sessionless: self.faults.sessionless(facts, site)?,
             order: self.faults.order(facts, &self.order, site)?,
-            mortal: self.mortal(cluster.requests.len())?,
+            mortal: some_of(&self.mortal, "--mortal", cluster.requests.len())?,
+            fragile: some_of(&self.fragile, "--fragile", cluster.requests.len())?,
         };
         Search { args: self, cluster: &cluster, facts }.run(&space)
-    }
-
-    /// The sites that may crash; `None` if all of them.
-    fn mortal(&self, sites: usize) -> Result<Option<SiteSet>, String> {
-        if let Some(site) = self.mortal.iter().find(|site| site.get() > sites) {
-            return Err(format!("--mortal: there is no site {site}; expected 1 to {sites}"));
-        }
-        let mortal = self.mortal.iter().map(|site| SiteId::new(site.get() - 1));
-        Ok((!self.mortal.is_empty()).then(|| mortal.collect()))
     }
 
     fn limits(&self) -> Limits {
         let max_states = self.max_states.unwrap_or(usize::MAX);
         Limits { max_states, threads: self.threads.get(), ..Limits::default() }
     }
+}
+
+/// The sites that a flag lists; `None` if it was not given, so that all are meant.
+fn some_of(listed: &[NonZeroUsize], flag: &str, sites: usize) -> Result<Option<SiteSet>, String> {
+    if let Some(site) = listed.iter().find(|site| site.get() > sites) {
+        return Err(format!("{flag}: there is no site {site}; expected 1 to {sites}"));
+    }
+    let set = listed.iter().map(|site| SiteId::new(site.get() - 1));
+    Ok((!listed.is_empty()).then(|| set.collect()))
 }
 
 /// A search of one space.

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use quorate_terminal::facts::three_digits;
 
 /// How many samples a comparison of many systems draws for each.
-const FEW_SAMPLES: u32 = 4_000;
+pub(super) const FEW_SAMPLES: u32 = 4_000;
 /// Up to so many sites the exact probability is quick even without a formula.
-const SITES_EXACT: usize = 20;
+pub(super) const SITES_EXACT: usize = 20;
 
 /// The figures of a system.
 #[derive(Debug)]
@@ -78,7 +78,8 @@ impl Figures {
     }
 }
 
-fn asked(system: &dyn QuorumSystem) -> f64 {
+/// How many sites a site asks on average, itself included, when all are up.
+pub(super) fn asked(system: &dyn QuorumSystem) -> f64 {
     let all = SiteSet::full(system.n());
     let own = SiteId::all(system.n()).filter_map(|site| system.pick_for(site, &all));
     let sizes: Vec<_> = own.map(|quorum| quorum.len() as f64).collect();
@@ -102,7 +103,7 @@ fn load_json(load: &Load) -> Value {
     json!({ "lower": load.lower, "upper": load.upper, "proof": proof })
 }
 
-fn fails_json(p: f64, fails: Failure) -> Value {
+pub(super) fn fails_json(p: f64, fails: Failure) -> Value {
     match fails {
         Failure::Exact(exact) => json!({ "p": p, "exact": exact }),
         Failure::Below(limit) => json!({ "p": p, "below": limit }),

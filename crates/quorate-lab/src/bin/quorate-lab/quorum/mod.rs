@@ -9,6 +9,7 @@ mod measure;
 mod page;
 mod pool;
 mod suggest;
+mod suggest_pool;
 
 use clap::Subcommand;
 use quorate_terminal::answer::Answer;

@@ -45,9 +45,11 @@ pub(super) fn show(kind: &str, n: usize, units: &str, down: &[f64], as_json: boo
         rows.push(row);
     }
     lines.extend(aligned(&rows));
+    let other = format!("quorate quorum suggest --n {n} --k {k}");
     lines.extend([
         String::new(),
         "A claim of more units asks fewer sites: fewer such claims fit beside each other.".into(),
+        paint.faint(&format!("A ledger asks the same quorum for any number of units: {other}")),
     ]);
     print_lines(&lines)?;
     Ok(Verdict::Clean)

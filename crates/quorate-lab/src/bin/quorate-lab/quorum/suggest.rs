@@ -10,21 +10,28 @@ use serde_json::{Value, json};
 
 use super::figures::{Figures, fails_cell, load_text};
 use super::input;
+use super::suggest_pool::{self, Want};
 use quorate_terminal::answer::{Answer, Failure, Verdict, print, print_lines};
 use quorate_terminal::paint::Paint;
 use quorate_terminal::progress::{Goal, with_progress};
-use quorate_terminal::quorums::{parse_sites, sizes_text};
+use quorate_terminal::quorums::{parse_sites, parse_units, sizes_text};
 use quorate_terminal::table::aligned;
 
 const SITES_MAX: usize = 1_000;
 
 /// Suggest a system for a number of sites, with reasons
+///
+/// With --k, suggest a protocol for a pool: a ledger on ordinary quorums, or (h,k)-arbiters. The
+/// table has what a claim of each number of units asks, and how many sites may be down.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Suggest {
     /// How many sites
     #[arg(long, value_name = "N")]
     n: String,
+    /// Suggest a protocol for a pool of K units
+    #[arg(long, value_name = "K")]
+    k: Option<String>,
     /// What matters most
     #[arg(long, value_enum, default_value_t = Criterion::Availability)]
     want: Criterion,
@@ -44,6 +51,7 @@ Examples:
   quorate quorum suggest --n 12 --want availability --p 0.05
   quorate quorum suggest --n 31 --want messages
   quorate quorum suggest --n 9 --want delay --latency delays.txt
+  quorate quorum suggest --n 5 --k 4    which protocol for a pool of four units
 
 The delay of a quorum is that of its slowest site; the nearest quorum is meant.";
 
@@ -75,6 +83,10 @@ impl Suggest {
             return Err(format!("--n {n}: suggestions are made for up to {SITES_MAX} sites").into());
         }
         let down = input::probability(&self.p)?;
+        if let Some(units) = &self.k {
+            let k = parse_units(units)?;
+            return suggest_pool::suggest((n, k), down, self.want_of_pool()?, self.json);
+        }
         let delays = self.latency.as_ref().map(|file| delays(file, n)).transpose()?;
         if self.want == Criterion::Delay && delays.is_none() {
             return Err("--want delay: expected --latency FILE too, with a delay for each site"
@@ -90,6 +102,18 @@ impl Suggest {
             print_lines(&self.lines(&ranked, Paint::for_stdout()))?;
         }
         Ok(Verdict::Clean)
+    }
+
+    /// What a pool is wanted for; the other criteria do not tell its protocols apart.
+    fn want_of_pool(&self) -> Result<Want, Failure> {
+        match (self.want, &self.latency) {
+            (Criterion::Availability, None) => Ok(Want::Availability),
+            (Criterion::Messages, None) => Ok(Want::Messages),
+            (_, Some(_)) => {
+                Err("--latency: with --k no delays are compared; leave it out".to_owned().into())
+            }
+            _ => Err("--want: with --k expected availability or messages".to_owned().into()),
+        }
     }
 
     /// The sort key, smaller is better; the other measures break ties.
