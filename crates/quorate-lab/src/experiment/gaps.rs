@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use quorate_protocol::FENCE_BLOCK;
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_sim::Unwatched;
 use quorate_sim::cluster::{ClaimKind, Damage, Fault, Faults, Load, Plan, run as run_sites};
@@ -210,6 +211,9 @@ fn gap(nemesis: &Nemesis, claims: ClaimKind, seed: u64, lasts: u64) -> f64 {
         load: Load::Drawn { callers: 2, names: 1 },
         claims,
         faults: Faults::None,
+        // As at real sites. With the small blocks that a seed may draw, ceilings are used up within
+        // milliseconds, and grants wait for the disk.
+        fence_block: Some(FENCE_BLOCK),
         listed: faults.map(|fault| (BEGINS * LEASE, fault)).collect(),
         ..Plan::new(quorums)
     };

@@ -71,8 +71,10 @@ impl ClientMachine {
         }
         let refused = matches!(packet, Packet::Refused(..));
         self.step_sessions(session::Input::Packet(site(), packet));
-        if let Some(choice) = self.choice.as_mut().filter(|_| refused) {
-            choice.set_unwanted(self.sessions.at(site()).is_none());
+        let open = self.is_open();
+        // A refusal of another session says nothing about the one we have.
+        if let Some(choice) = self.choice.as_mut().filter(|_| refused && !open) {
+            choice.set_unwanted(true);
         }
     }
 

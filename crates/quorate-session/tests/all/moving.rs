@@ -388,3 +388,16 @@ fn a_release_ends_though_the_site_does_not_answer() {
     assert!(ended, "within a lease");
     assert_eq!(client.machine.valid_until(1), None);
 }
+
+/// A refusal of another session says nothing about the present one: the site still has no quorum.
+#[test]
+fn a_refusal_of_another_session_does_not_make_a_site_wanted_again() {
+    let mut client = Client::open(3);
+    client.enter(1);
+    client.on_reply(quorum(false));
+    let refused = Packet::Refused(SessionNo(99), Refusal::Stale);
+    assert_eq!(client.step(1, ClientInput::Packet(refused)), []);
+    let leave = ClientInput::Request(ClientRequest::Leave(1));
+    let effects = client.step(1, leave);
+    assert!(effects.contains(&ClientEffect::Close), "it holds nothing any more: {effects:?}");
+}

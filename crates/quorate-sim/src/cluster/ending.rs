@@ -6,14 +6,18 @@ use quorate_quorum::{Arbiters, SiteId, SiteSet};
 use quorate_session::{CallId, LockSpec, RequestView, ResourceView};
 
 use super::callers::Call;
+use super::claim_kind::ClaimKind;
 use super::disk_faults::Harm;
 use super::event::Event;
 use super::property::Left;
-use super::run::{Due, Run};
+use super::run::{Due, Run, nanos};
 
 /// So many leases after the last change nobody may wait whose quorum is up, and so many leases
 /// after the end of all faults no claim may be left.
 const BOUND: u64 = 30;
+
+/// A lease is so many times as long as packets usually take, or no token can be made within it.
+const PACKETS_PER_LEASE: u64 = 40;
 
 impl Run<'_> {
     /// No more faults happen, and callers make no more claims; those that are inside leave soon.
@@ -87,7 +91,9 @@ impl Run<'_> {
         if unserved > 0 && since <= BOUND * self.lease {
             return self.plan_in(self.lease / 2, Due::Inspect);
         }
-        if unserved > 0 {
+        if unserved > 0 && self.are_leases_too_short() {
+            self.tally.unjudged = 1;
+        } else if unserved > 0 {
             let left = self.left(&up);
             self.monitor.on_unserved(BOUND, &up, unserved, &left);
         }
@@ -100,11 +106,26 @@ impl Run<'_> {
         if self.quiet == 3 {
             self.tally.settled_ns_max = since - self.lease;
             self.over = true;
+        } else if since > BOUND * self.lease && left.waiting > 0 && self.are_leases_too_short() {
+            self.tally.unjudged = 1;
+            self.over = true;
         } else if since > BOUND * self.lease {
             self.monitor.on_stuck(BOUND, &left);
         } else {
             self.plan_in(self.lease / 2, Due::Inspect);
         }
+    }
+
+    /// Whether waits for a token have no bound: the lease of some site is too short for the packets
+    /// of this run.
+    ///
+    /// A token is made in three messages and two writes, one after the other, and its lease runs
+    /// from the first. In a shorter lease it is over before anybody can use it, and attempts
+    /// that overlap spoil each other. What does not end is excused, and nothing else is.
+    fn are_leases_too_short(&self) -> bool {
+        let shortest = self.parameters.leases.iter().min().copied().unwrap_or_default();
+        let tokens = self.plan.claims == ClaimKind::Token;
+        tokens && nanos(shortest) < PACKETS_PER_LEASE * self.parameters.delay
     }
 
     /// The sites that can be relied on: they run, and with the disk they had.

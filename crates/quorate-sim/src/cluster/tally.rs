@@ -37,6 +37,8 @@ pub struct Tally {
     pub folded: u64,
     /// Connections of sites that were closed because a disk is not what it was.
     pub refused: u64,
+    /// Runs in which callers waited for too long, and no bound was promised.
+    pub unjudged: u64,
     /// Packets sent.
     pub packets: u64,
     /// Writes to disk.
@@ -77,6 +79,7 @@ impl Tally {
             (&mut self.regenerated, other.regenerated),
             (&mut self.folded, other.folded),
             (&mut self.refused, other.refused),
+            (&mut self.unjudged, other.unjudged),
             (&mut self.packets, other.packets),
             (&mut self.disk_writes, other.disk_writes),
             (&mut self.elapsed_ns, other.elapsed_ns),

@@ -5,7 +5,8 @@ use std::time::Duration;
 use quorate_protocol::FENCE_BLOCK;
 use quorate_quorum::{Kind, SiteId, build};
 use quorate_sim::Unwatched;
-use quorate_sim::cluster::{ClaimKind, Fault, Faults, Load, Plan, run};
+use quorate_sim::cluster::{ClaimKind, Fault, Faults, Load, Plan, Tally, run};
+use quorate_sim::{Setting, site_settings};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -56,4 +57,43 @@ fn after_a_crash_no_lock_waits_for_a_slow_disk() {
             }
         }
     }
+}
+
+/// The counters of a few runs in which sites crash that hold many locks, all disks being slow.
+fn after_busy_sites_crash(undone: Option<&str>) -> Tally {
+    let undo = |value: &str| Setting { name: "undo".to_owned(), value: value.to_owned() };
+    let undone: Vec<Setting> = undone.map(undo).into_iter().collect();
+    let (claims, settings) = site_settings("mutex", &undone).unwrap();
+    let slow_disks = SiteId::all(5).map(|site| (SECOND, Fault::SlowDisk(site, 60 * SECOND)));
+    let plan = Plan {
+        claims,
+        settings,
+        load: Load::Drawn { callers: 50, names: 250 },
+        faults: Faults::Minority,
+        fence_block: Some(FENCE_BLOCK),
+        listed: slow_disks.collect(),
+        lasts: Duration::from_secs(12),
+        tolerates: Some("survival"), // it does not count on slow disks
+        ..Plan::new(build(Kind::Majority, 5).unwrap())
+    };
+    let mut sum = Tally::default();
+    for seed in 0..6 {
+        let outcome = run(&plan, seed, &mut Unwatched);
+        assert_eq!(outcome.breach, None, "seed {seed}");
+        sum.add(&outcome.tally);
+    }
+    sum
+}
+
+/// If each of the locks took a block of its own, the blocks in hand would not last, and grants
+/// would wait for the disks: `ended_ceil` in `quorate-protocol`.
+#[test]
+fn all_locks_of_a_lost_site_take_one_block_of_fences() {
+    let [with, without] = [None, Some("own-blocks")].map(after_busy_sites_crash);
+    for tally in [&with, &without] {
+        println!("{} writes, gap {}", tally.disk_writes, tally.gap_ns_max * 100 / SECOND);
+        println!("{} lost of {}", tally.lost, tally.grants);
+    }
+    assert!(without.gap_ns_max > 2 * with.gap_ns_max, "{without:?}");
+    assert!(without.disk_writes > with.disk_writes, "{without:?}");
 }

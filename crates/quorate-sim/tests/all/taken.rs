@@ -131,7 +131,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::GroupRepair("E10"), 0, "progress"),
     (Taken::GroupRepair("both-halves"), 0, "contract"),
     (Taken::GroupRepair("floor-kept"), 13, "fences grow"),
-    (Taken::GroupRepair("no-quarantine"), 208, "fences grow"),
+    (Taken::GroupRepair("no-quarantine"), 321, "fences grow"),
     (Taken::GroupRepair("no-closing-set"), 383, "exclusion"),
     (Taken::GroupRepair("no-recheck"), 101, "progress"),
     // Role locks.
@@ -154,8 +154,6 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::TokenRepair("E1"), 0, "fences grow"),
     (Taken::TokenRepair("E12"), 9, "exclusion"),
     (Taken::TokenRepair("E13"), 24, "progress"),
-    // Two of five sites are refused, and the other three spoil each other's attempts.
-    (Taken::TokenDiskRepair("final-refusal"), 1_150, "progress"),
     // A name whose record was folded begins anew.
     (Taken::TokenDisk(Forgets::Folded), 7, "fences grow"),
     // A deadline counts from its arrival.
@@ -321,6 +319,18 @@ fn what_is_taken_away_is_missed() {
     };
     let others: Vec<String> = TAKEN.iter().filter_map(other).collect();
     assert!(others.is_empty(), "look for other seeds: {others:#?}");
+}
+
+/// Two of five sites are refused, and the other three spoil each other's attempts (O19). Some
+/// leases of this seed are too short to be judged, but with the rule its callers are served.
+#[test]
+fn without_deferred_promises_sites_spoil_each_others_attempts() {
+    assert_eq!(outcome(Taken::TokenDiskRepair("final-refusal"), 1_150).tally.unjudged, 1);
+    let mut plan = Plan::new(build(Kind::Majority, 5).unwrap());
+    (plan.claims, plan.faults) = (ClaimKind::Token, Faults::Disks);
+    plan.locks_per_step = Some(usize::MAX);
+    let with = run(&plan, 1_150, &mut Unwatched);
+    assert_eq!((with.breach, with.tally.unjudged), (None, 0));
 }
 
 /// The seeds of client rules break nothing while the rule is kept.

@@ -155,14 +155,20 @@ impl SiteWithClients {
                 session::Effect::Deliver(.., ClientMessage::Request(request)) => {
                     self.on_request(id, request);
                 }
-                session::Effect::Notify(Event::Opened(..)) if !self.site.quorum().reached => {
-                    self.clients.update_replies(id, Replies::note_quorum);
-                }
+                session::Effect::Notify(Event::Opened(..)) => self.tell_new_session(id),
                 session::Effect::Notify(Event::Closed(_)) => self.clients.close(id),
-                session::Effect::Notify(Event::Opened(..)) => self.tell_draining(id),
                 _ => {}
             }
         }
+    }
+
+    /// Tells a client in its new session why it should look for another site, if it should: this
+    /// one reaches no quorum, or is about to stop. Both may be so at once.
+    fn tell_new_session(&mut self, id: ClientId) {
+        if !self.site.quorum().reached {
+            self.clients.update_replies(id, Replies::note_quorum);
+        }
+        self.tell_draining(id);
     }
 
     /// Tells a client that the site is about to stop, if it is.

@@ -89,3 +89,32 @@ fn clients_learn_that_their_site_reaches_no_quorum_and_that_it_does_again() {
     let silent = Tick(3_100 * MS) + lease.silence_timeout() + Duration::from_millis(2);
     assert_eq!(said(&site.step(silent, time())), [none, none]);
 }
+
+/// Whether the site says to its clients that it is about to stop.
+fn says_that_it_drains(effects: &[GatewayEffect]) -> bool {
+    effects.iter().any(|effect| match effect {
+        GatewayEffect::Client(_, Packet::Down(_, frame)) => {
+            matches!(frame.payload, ClientMessage::Reply(SiteReply::Draining(_)))
+        }
+        _ => false,
+    })
+}
+
+/// A client that comes while its site has no quorum and is about to stop is told both.
+#[test]
+fn a_client_that_comes_late_learns_that_its_site_drains_and_has_no_quorum() {
+    let config = Config::new(SiteId::new(0), build(Kind::Majority, 3).unwrap());
+    let started = SiteWithClients::start(Tick(MS), config, Disk::default(), &Start::default());
+    let (mut site, _) = started.unwrap();
+    for peer in [1, 2] {
+        meet(&mut site, Tick(MS), SiteId::new(peer));
+        site.step(Tick(MS), GatewayInput::Site(Input::Down(SiteId::new(peer))));
+    }
+    site.step(Tick(3_001 * MS), GatewayInput::Site(Input::Time));
+    let drain = Input::Drain(Duration::from_mins(1));
+    site.step(Tick(3_002 * MS), GatewayInput::Site(drain));
+    let hello = GatewayInput::Client(ClientId(1), Packet::Hello(hello(1)));
+    let effects = site.step(Tick(3_003 * MS), hello);
+    assert_eq!(said(&effects).len(), 1, "{effects:?}");
+    assert!(says_that_it_drains(&effects), "{effects:?}");
+}

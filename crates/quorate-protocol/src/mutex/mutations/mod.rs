@@ -81,6 +81,8 @@ pub enum Mutation {
     NoSpares,
     /// Callers of one site that follow each other share a fence. Only whole sites show it.
     SharedFence,
+    /// Each lock of a lost site takes a block of fences of its own. Only whole sites show it.
+    OwnBlocks,
 }
 
 impl Mutation {

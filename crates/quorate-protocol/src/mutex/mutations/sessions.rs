@@ -40,6 +40,7 @@ impl Mutant {
                 self.mutex.requester.on_lost(site, peer, out);
                 return None;
             }
+            (Mutation::OwnBlocks, Input::Closed(_)) => site.end_session(),
             (_, &Input::Closed(client)) => return self.mutate_closed(site, client, out),
             _ => {}
         }

@@ -70,6 +70,10 @@ pub enum Mutation {
     FinalRefusal,
     /// O20: a site acts as if it reached all others.
     OutOfReach,
+    /// O21: a holder does not hear that a voter will never register for its token.
+    RefusalUnheard,
+    /// O22: an attempt that was refused as too low waits for T1 before the next one.
+    NoRetry,
 }
 
 impl Mutation {

@@ -24,6 +24,15 @@ impl Mutant {
         match (self.undone, input) {
             (Mutation::E16, Input::Expire(Timer::T1))
             | (Mutation::E5, Input::Deliver(_, Message::Hint)) => None,
+            (Mutation::RefusalUnheard, Input::Deliver(_, Message::Registered { lease, .. }))
+                if lease.is_zero() =>
+            {
+                None
+            }
+            (Mutation::NoRetry, input @ Input::Deliver(_, Message::Nack { .. })) => {
+                self.lock.pending.iter_mut().for_each(|pending| pending.retried = true);
+                Some(input)
+            }
             (Mutation::E14, Input::Expire(Timer::T1)) if waits => {
                 self.send_copy(out);
                 None

@@ -57,6 +57,7 @@ impl WholeReport<'_> {
             "disk_writes": tally.disk_writes,
             "faults_injected": self.injected(),
             "simulated_ns": tally.elapsed_ns,
+            "unjudged": tally.unjudged,
             "gap_ns_max": tally.gap_ns_max,
             "settled_ns_max": tally.settled_ns_max,
         });
@@ -118,6 +119,7 @@ impl WholeReport<'_> {
                 grouped(tally.late_accepted),
                 "no later holder had followed".into(),
             ),
+            ("unjudged", grouped(tally.unjudged), "runs with leases too short for tokens".into()),
             ("longest gap", seconds(tally.gap_ns_max), "s, with a waiter and no holder".into()),
             ("longest settling", seconds(tally.settled_ns_max), "s after the last fault".into()),
         ];
