@@ -161,7 +161,7 @@ mod tests {
             late.pop_front();
         }
         assert_eq!(late, (BLOCK / 2..2 * BLOCK).collect());
-        assert_ne!(late, (BLOCK / 2..2 * BLOCK + 1).collect());
+        assert_ne!(late, (BLOCK / 2..=2 * BLOCK).collect());
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Stopwatch for TwoClocks {
 
     fn end(&mut self) {
         let (cpu, wall) = self.longest.get();
-        let spent = processor_time() - self.began.0;
+        let spent = processor_time().saturating_sub(self.began.0);
         self.longest.set((cpu.max(spent), wall.max(self.began.1.elapsed())));
     }
 }
