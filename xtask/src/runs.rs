@@ -8,7 +8,7 @@
 pub(crate) const QUICK: &[&str] = &[
     // Changed frames for the decoder, changed packets for whole sites of every kind of lock.
     "fuzz frames --count 500000",
-    "fuzz sites --runs 42 --steps 1500 --copies 4",
+    "fuzz sites --runs 48 --steps 1500 --copies 4",
     // Every schedule of three sites that each ask twice: basic, 5.2.1, 5.3, all.
     "check mutex --sites 3 --requests 2 \
      --option yield_pass=off --option ahead=off --option lists=off",
@@ -115,17 +115,21 @@ pub(crate) const QUICK: &[&str] = &[
     "sim random --sites 3 --requests 3 --gives-up 2 --budget lose=5,silent=3,crash=2 --runs 20000",
     "sim random --sites 5 --gives-up 2 --budget lose=6,silent=4,crash=2 --runs 10000",
     "sim random --sites 5 --budget crash=2 --no-restart --runs 10000",
-    // Whole sites and client processes, of all five kinds of lock: clocks that drift, partitions,
+    // Whole sites and client processes, of all kinds of lock: clocks that drift, partitions,
     // pauses, crashes, slow disks, late callers.
     "sim random --site --faults all --sites 3 --runs 200",
     "sim random --site --faults all --sites 5 --runs 200",
     "sim random --site --faults all --sites 7 --quorum plane --runs 100",
     "sim random --site --faults minority --sites 5 --runs 200",
     "sim random --site --faults minority --protocol group --sites 5 --runs 100",
-    "sim random --site --faults minority --protocol pool --sites 5 --runs 100",
+    "sim random --site --faults minority --protocol ledger --sites 5 --runs 100",
+    "sim random --site --faults minority --protocol pool --sites 5 --runs 50",
     "sim random --site --faults minority --protocol role --sites 5 --runs 100",
-    "sim random --site --faults all --protocol pool --sites 3 --runs 100",
-    "sim random --site --faults all --protocol pool --sites 5 --runs 100",
+    "sim random --site --faults all --protocol ledger --sites 3 --runs 100",
+    "sim random --site --faults all --protocol ledger --sites 5 --runs 100",
+    "sim random --site --faults disks --protocol ledger --sites 3 --runs 50",
+    "sim random --site --faults all --protocol pool --sites 3 --runs 50",
+    "sim random --site --faults all --protocol pool --sites 5 --runs 50",
     "sim random --site --faults all --protocol group --sites 3 --runs 100",
     "sim random --site --faults all --protocol group --sites 5 --runs 100",
     "sim random --site --faults all --protocol role --sites 3 --runs 100",
@@ -135,6 +139,8 @@ pub(crate) const QUICK: &[&str] = &[
     // Windows of one to four frames.
     "sim random --site --faults all --sites 3 --window 4 --runs 100",
     "sim random --site --faults all --protocol token --sites 3 --window 4 --runs 100",
+    "sim random --site --faults all --protocol ledger --sites 3 --window 4 --option whole=0 \
+     --runs 50",
 ];
 
 /// The torture of real processes in `cargo xtask test`: less than a minute.
@@ -280,7 +286,7 @@ pub(crate) const DEEP: &[&str] = &[
     // Majorities of four.
     "check mutex --sites 4 --requests 1 \
      --option yield_pass=off --option ahead=off --option lists=off",
-    // Whole sites and client processes under all faults, of all five kinds of lock: 71 000 runs.
+    // Whole sites and client processes under all faults, of all kinds of lock: 88 000 runs.
     "sim random --site --faults all --sites 3 --runs 4000",
     "sim random --site --faults all --sites 5 --runs 4000",
     "sim random --site --faults all --sites 7 --runs 2000",
@@ -301,6 +307,15 @@ pub(crate) const DEEP: &[&str] = &[
     "sim random --site --faults all --sites 13 --quorum plane --runs 2000",
     "sim random --site --faults all --sites 7 --quorum tree --runs 2000",
     "sim random --site --faults all --sites 8 --quorum cyclic --runs 2000",
+    "sim random --site --faults all --protocol ledger --sites 3 --runs 4000",
+    "sim random --site --faults all --protocol ledger --sites 5 --runs 4000",
+    "sim random --site --faults all --protocol ledger --sites 7 --runs 2000",
+    "sim random --site --faults all --protocol ledger --sites 7 --quorum plane --runs 1000",
+    "sim random --site --faults all --protocol ledger --sites 3 --window 4 --option whole=0 \
+     --runs 1000",
+    "sim random --site --faults minority --protocol ledger --sites 5 --runs 2000",
+    "sim random --site --faults minority --protocol ledger --sites 7 --runs 1000",
+    "sim random --site --faults disks --protocol ledger --sites 5 --runs 2000",
     "sim random --site --faults all --protocol pool --sites 3 --runs 2000",
     "sim random --site --faults all --protocol pool --sites 5 --runs 2000",
     "sim random --site --faults all --protocol pool --sites 7 --runs 1000",

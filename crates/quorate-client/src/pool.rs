@@ -35,8 +35,8 @@ impl Pool {
         Self { cluster, name, units, numbered: false }
     }
 
-    /// The same pool with numbered units: a grant names its units. This takes a round trip to each
-    /// site of a quorum, one after the other.
+    /// The same pool with numbered units: a grant names its units. Where the cluster has pools by
+    /// arbiters, this takes a round trip to each site of a quorum, one after the other.
     pub fn numbered(mut self) -> Self {
         self.numbered = true;
         self

@@ -69,6 +69,7 @@ impl SiteConfig {
             self.cluster_id().err(),
             self.lease().err(),
             self.drift().err(),
+            self.pool_protocol().err(),
             self.group_options().err(),
             self.role_options().err(),
         ];

@@ -9,6 +9,7 @@ use quorate_net::tls::TlsConfig;
 use quorate_quorum::{Kind, QuorumSystem, SiteId, build};
 use quorate_session::session::{ClusterId, Drift, Lease, Terms};
 use quorate_site::group::{self, Choice};
+use quorate_site::kinds::PoolProtocol;
 use quorate_site::role::{self, Overrun};
 use quorate_wire::Configuration;
 use serde::de::Error as _;
@@ -36,6 +37,10 @@ pub struct SiteConfig {
     /// The quorum system.
     #[serde(default = "majority")]
     pub quorum: String,
+    /// Which protocol pools have: `ledger`, which uses the quorum system, or `arbiters`, which
+    /// needs more sites the fewer units a claim asks for.
+    #[serde(default = "pool")]
+    pub pool: String,
     /// The length of a lease, in milliseconds.
     #[serde(default = "lease_ms")]
     pub lease_ms: u64,
@@ -79,6 +84,10 @@ pub struct SiteConfig {
 
 fn majority() -> String {
     "majority".into()
+}
+
+fn pool() -> String {
+    PoolProtocol::ALL[0].0.into()
 }
 
 fn lease_ms() -> u64 {
@@ -125,6 +134,7 @@ impl SiteConfig {
             unix: None,
             data,
             quorum: majority(),
+            pool: pool(),
             lease_ms: lease_ms(),
             drift_permille: drift(),
             local_turns: local_turns(),
@@ -213,6 +223,11 @@ impl SiteConfig {
         FILES + HANDSHAKES_MAX + 2 * self.sites.len()
     }
 
+    /// Which protocol pools have.
+    pub(crate) fn pool_protocol(&self) -> Result<PoolProtocol, ServerError> {
+        one_of("pool", &self.pool, &PoolProtocol::ALL)
+    }
+
     /// The options of group locks.
     pub(crate) fn group_options(&self) -> Result<group::Options, ServerError> {
         let choice = one_of("group_choice", &self.group_choice, &Choice::ALL)?;
@@ -244,6 +259,7 @@ impl SiteConfig {
         all.extend(sites.map(|(address, n)| (format!("sites[{n}]"), address.clone())));
         all.extend([
             own("quorum", self.quorum.clone()),
+            own("pool", self.pool.clone()),
             own("lease_ms", self.lease_ms.to_string()),
             own("drift_permille", self.drift_permille.to_string()),
             own("group_choice", self.group_choice.clone()),
@@ -280,6 +296,7 @@ impl SiteConfig {
         let mut config = quorate_site::Config::new(self.me(), self.quorums()?);
         config.terms = self.terms()?;
         config.local_turns = self.local_turns;
+        config.settings.pools = self.pool_protocol()?;
         config.settings.group = self.group_options()?;
         config.settings.role = self.role_options()?;
         Ok(config)
@@ -332,6 +349,7 @@ mod tests {
         let ours = config("cluster = \"prod\"");
         for (field, line) in [
             ("quorum", "quorum = \"tree\""),
+            ("pool", "pool = \"arbiters\""),
             ("lease_ms", "lease_ms = 500"),
             ("drift_permille", "drift_permille = 5"),
             ("group_choice", "group_choice = \"most-waiting\""),
@@ -374,6 +392,7 @@ mod tests {
             ("cluster = \"\"", "cluster = \"\": invalid name: it is empty"),
             ("cluster = \"p\"\nlease_ms = 1", "a lease of 1ms is out of range; take 200ms to 60s"),
             ("cluster = \"p\"\nquorum = \"circle\"", "quorum = \"circle\""),
+            ("cluster = \"p\"\npool = \"units\"", "pool = \"units\": expected ledger or arbiters"),
             (
                 "cluster = \"p\"\ngroup_choice = \"best\"",
                 "group_choice = \"best\": expected arbitrary or most-waiting",

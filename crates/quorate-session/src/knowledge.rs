@@ -85,7 +85,7 @@ impl Answering {
     }
 
     /// Whether the site of a request says what became of a loan to it: the request has it, and
-    /// waits for others, or in a pool is inside with it. A request that is over or lacks the loan
+    /// waits for others, or in a pool is inside. A request that is over or lacks the loan
     /// may have passed it on; and in all other kinds, others may be inside by one request.
     fn is_explained(
         &self,
@@ -99,7 +99,10 @@ impl Answering {
             |request: &RequestView| request.ticket == ticket && !request.missing.contains(arbiter);
         // No loan of a pool is passed on: it is one of the callers that are only counted.
         let may_be_unlisted = is_pool && view.is_some_and(|view| view.more.callers() > 0);
-        may_be_unlisted || requests.any(|request| has_it(request) && (!request.inside || is_pool))
+        let is_known = |request: &RequestView| {
+            if request.inside { is_pool && request.ticket == ticket } else { has_it(request) }
+        };
+        may_be_unlisted || requests.any(is_known)
     }
 }
 

@@ -122,16 +122,34 @@ pub fn explain(views: &BTreeMap<SiteId, ResourceView>) -> Vec<Standing> {
         let (heard, unheard): (Vec<SiteId>, Vec<SiteId>) =
             missing.partition(|arbiter| views.contains_key(arbiter));
         let before = heard.iter().flat_map(|at| views[at].before(request.ticket));
+        let at_door = is_at_door(views, request);
+        let is_before = |other: &&&RequestView| {
+            let earlier = other.ticket.site == request.ticket.site && other.ticket < request.ticket;
+            at_door && (other.inside || earlier)
+        };
+        let at_door = requests.iter().filter(is_before).map(|other| other.ticket);
         Standing {
             request: request.ticket,
             inside: request.inside,
             place: if request.inside { 0 } else { place },
-            blocked_by: before.collect(),
+            blocked_by: before.chain(at_door).collect(),
             lacks,
             unheard: unheard.into_iter().collect(),
         }
     };
     requests.iter().enumerate().map(standing).collect()
+}
+
+/// Whether a request for units of a pool lacks no permission and waits for units: a site has lent
+/// to it, or to the request of its site that stands for it.
+fn is_at_door(views: &BTreeMap<SiteId, ResourceView>, request: &RequestView) -> bool {
+    let site = request.ticket.site;
+    let waits = |other: &&RequestView| !other.inside && other.missing.is_empty();
+    let Some(view) = views.get(&site).filter(|view| view.kind.units().is_some()) else {
+        return false;
+    };
+    let lent = |ticket| views.values().any(|view| view.lent.contains(&ticket));
+    waits(&request) && view.requests.iter().filter(waits).any(|other| lent(other.ticket))
 }
 
 impl CallView {
@@ -153,7 +171,12 @@ impl ResourceView {
 
     /// The requests to which this site's permission is lent, or will be, before `request`.
     fn before(&self, request: Ticket) -> impl Iterator<Item = Ticket> + '_ {
-        let ahead = self.queue.iter().take_while(move |&&waiting| waiting != request);
+        // One that is not queued here is made when those before it are served.
+        let queued = self.queue.contains(&request);
+        let is_ahead = move |waiting: &&Ticket| {
+            if queued { **waiting != request } else { **waiting < request }
+        };
+        let ahead = self.queue.iter().take_while(is_ahead);
         self.lent.iter().chain(ahead).copied().filter(move |&other| other != request)
     }
 }

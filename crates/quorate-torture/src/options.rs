@@ -45,6 +45,11 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=20))]
     pub(crate) commands: u8,
 
+    /// The protocol of pools
+    #[arg(long, default_value = "ledger", value_name = "PROTOCOL",
+          value_parser = ["ledger", "arbiters"])]
+    pub(crate) pool: String,
+
     /// Let clients ignore their deadlines: a run that must find violations
     #[arg(long)]
     pub(crate) control: bool,
@@ -75,7 +80,7 @@ pub(crate) struct Options {
 }
 
 /// The names of the options that a run is repeated with.
-const REPEATED: [&str; 6] = ["minutes", "seed", "lease", "sites", "clients", "commands"];
+const REPEATED: [&str; 7] = ["minutes", "seed", "lease", "sites", "clients", "commands", "pool"];
 
 impl Options {
     pub(crate) fn setting(&self) -> Setting {
@@ -112,6 +117,7 @@ impl Options {
             self.sites.to_string(),
             self.clients.to_string(),
             self.commands.to_string(),
+            self.pool.clone(),
         ];
         let pairs = REPEATED.iter().zip(values);
         let mut arguments: Vec<String> =

@@ -98,7 +98,19 @@ fn cut(mut value: String) -> String {
     value
 }
 
+/// The setting that says which protocol pools have.
+const POOL: &str = "pool";
+
+/// Sites whose pools have different protocols would grant a unit twice.
+const POOL_ADVICE: &str = " (to change it, stop all sites, give all the same and start them again; \
+     units that are held are lost then)";
+
 impl Difference {
+    /// What must be done beside making both equal, where that is not obvious.
+    fn advice(&self) -> &'static str {
+        if self.field == POOL { POOL_ADVICE } else { "" }
+    }
+
     /// The differences as one text.
     pub(crate) fn list(all: &[Difference]) -> String {
         let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
@@ -110,6 +122,6 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The other end may be anybody, and this goes to logs and terminals.
         let [field, here, there] = [&self.field, &self.here, &self.there].map(|t| t.escape_debug());
-        write!(f, "{field} differs: {here} here, {there} there")
+        write!(f, "{field} differs: {here} here, {there} there{}", self.advice())
     }
 }

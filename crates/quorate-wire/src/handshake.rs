@@ -40,7 +40,7 @@ pub struct Versions {
 
 impl Versions {
     /// The versions that this program speaks.
-    pub const OURS: Versions = Versions { lowest: 7, highest: 7 };
+    pub const OURS: Versions = Versions { lowest: 8, highest: 8 };
 
     /// The highest version in both ranges.
     pub fn common(self, other: Versions) -> Option<u32> {

@@ -189,14 +189,14 @@ fn decoded<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError>
 fn the_bytes_of_the_first_frames_are_fixed() {
     let who = Who::Client(ClientId(3));
     let bytes = encoded(&Handshake::new(&who));
-    assert_eq!(bytes, b"\x0c\0\0\0quorate\x07\x07\x02\x01\x03");
+    assert_eq!(bytes, b"\x0c\0\0\0quorate\x08\x08\x02\x01\x03");
     assert!(Handshake::is_start(&bytes[..Handshake::START]));
     assert!(!Handshake::is_start(b"\x16\x03\x01\0\xf4\x01\0\0\xf0\x03\x03"), "TLS");
     let bytes = encoded(&Handshake::new(&site([("a", "b")].into_iter().collect())));
-    assert_eq!(bytes, b"\x12\0\0\0quorate\x07\x07\x08\0\0\x02\x01\x01a\x01b");
-    let (here, there) = (Versions::OURS, Versions { lowest: 8, highest: 9 });
+    assert_eq!(bytes, b"\x12\0\0\0quorate\x08\x08\x08\0\0\x02\x01\x01a\x01b");
+    let (here, there) = (Versions::OURS, Versions { lowest: 9, highest: 10 });
     let refused = HandshakeReply::Refused(Refusal::OtherVersion { here, there });
-    assert_eq!(encoded(&refused), b"\x06\0\0\0\x01\x01\x07\x07\x08\x09");
+    assert_eq!(encoded(&refused), b"\x06\0\0\0\x01\x01\x08\x08\x09\x0a");
     let refused = HandshakeReply::Refused(Refusal::NeedsTls { here: true });
     assert_eq!(encoded(&refused), b"\x03\0\0\0\x01\x02\x01");
 }
@@ -210,7 +210,7 @@ fn the_highest_common_version_is_chosen() {
     assert_eq!(range(6, 6).common(range(9, 2)), None, "not a range");
     let mut later = Handshake::new(&site(Configuration::default()));
     later.versions = range(6, 40);
-    assert_eq!(later.version(), Ok(7));
+    assert_eq!(later.version(), Ok(8));
 }
 
 /// Who opens the connection may be of a sort, or have fields, that later versions added.
@@ -218,13 +218,13 @@ fn the_highest_common_version_is_chosen() {
 fn a_later_version_is_understood_as_far_as_possible() {
     let bytes = b"\x0f\0\0\0quorate\x06\x09\x05\x01\x03new";
     let handshake: Handshake = decoded(bytes).unwrap();
-    assert_eq!((handshake.version(), handshake.who()), (Ok(7), Ok(Who::Client(ClientId(3)))));
-    let bytes = b"\x0d\0\0\0quorate\x08\x09\x03\x09ab";
+    assert_eq!((handshake.version(), handshake.who()), (Ok(8), Ok(Who::Client(ClientId(3)))));
+    let bytes = b"\x0d\0\0\0quorate\x09\x0a\x03\x09ab";
     let handshake: Handshake = decoded(bytes).unwrap();
     let why = handshake.version().unwrap_err();
-    assert_eq!(why.to_string(), "no common wire version: 7 here, 8 to 9 there");
+    assert_eq!(why.to_string(), "no common wire version: 8 here, 9 to 10 there");
     let there = why.seen_from_there().to_string();
-    assert_eq!(there, "no common wire version: 8 to 9 here, 7 there");
+    assert_eq!(there, "no common wire version: 9 to 10 here, 8 there");
     assert_eq!(handshake.who(), Err(WireError::Malformed));
 }
 
@@ -253,6 +253,13 @@ fn a_refusal_names_the_settings_that_differ() {
     let more = [("cluster", "prod"), ("lease_ms", "3000"), ("drift_permille", "10"), ("new", "1")];
     let more: Configuration = more.into_iter().collect();
     assert_eq!(says(more).0, "new differs: not known here, 1 there");
+    let pool = |of: &str| -> Configuration { [("pool", of)].into_iter().collect() };
+    let [difference] = &pool("ledger").differences(&pool("arbiters"))[..] else { panic!() };
+    assert_eq!(
+        difference.to_string(),
+        "pool differs: ledger here, arbiters there (to change it, stop all sites, give all the \
+         same and start them again; units that are held are lost then)"
+    );
 }
 
 #[test]

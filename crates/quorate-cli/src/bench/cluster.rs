@@ -14,6 +14,7 @@ use quorate_server::certificates::make_certificates;
 use quorate_terminal::answer::Failure;
 use tempfile::TempDir;
 
+use super::measure::PoolBy;
 use super::messages::{SiteSettings, WorkerCommand, WorkerReport};
 use super::worker::WORKER;
 
@@ -103,6 +104,7 @@ pub(super) struct BenchCluster {
     pub(super) clients: Vec<Worker>,
     addresses: Vec<String>,
     lease_ms: u64,
+    pool: PoolBy,
     via: Via,
     folder: TempDir,
     /// The directory of the certificates, if the cluster uses TLS.
@@ -132,7 +134,13 @@ impl Via {
 
 impl BenchCluster {
     /// Starts the sites, and the client processes if callers use sockets.
-    pub(super) fn start(sites: usize, via: Via, tls: bool, lease_ms: u64) -> Result<Self, Failure> {
+    pub(super) fn start(
+        sites: usize,
+        via: Via,
+        tls: bool,
+        lease_ms: u64,
+        pool: PoolBy,
+    ) -> Result<Self, Failure> {
         let folder = tempfile::tempdir().map_err(Failure::service)?;
         let certs = tls.then(|| folder.path().join("certs"));
         if let Some(certs) = &certs {
@@ -143,6 +151,7 @@ impl BenchCluster {
             clients: Vec::new(),
             addresses: free_addresses(sites).map_err(Failure::service)?,
             lease_ms,
+            pool,
             via,
             folder,
             certs,
@@ -170,6 +179,7 @@ impl BenchCluster {
             site: site + 1,
             sites: self.addresses.clone(),
             data: self.data(site),
+            pool: self.pool.setting().to_owned(),
             lease_ms: self.lease_ms,
             own_thread: self.via == Via::Thread,
         }))?;

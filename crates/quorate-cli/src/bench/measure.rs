@@ -32,6 +32,23 @@ pub(super) enum GroupProtocol {
     Token,
 }
 
+/// The protocol of the pools of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PoolBy {
+    Ledger,
+    Arbiters,
+}
+
+impl PoolBy {
+    /// Its name in the configuration of sites.
+    pub(super) fn setting(self) -> &'static str {
+        match self {
+            PoolBy::Ledger => "ledger",
+            PoolBy::Arbiters => "arbiters",
+        }
+    }
+}
+
 /// One workload; most carry their number of callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Workload {
@@ -48,7 +65,7 @@ pub(super) enum Workload {
     /// Many callers, each with its own lock.
     Names(usize),
     /// Callers that claim one of eight units each, and release it at once.
-    Pool(usize),
+    Pool(PoolBy, usize),
     /// Callers of a group lock that release it at once, and how many groups they spread over.
     Group(GroupProtocol, usize, usize),
     /// One caller at each site, alternating between two groups, with pauses between claims.
@@ -70,7 +87,8 @@ impl Workload {
             Workload::HandOver(_) => "hand-over",
             Workload::SlowHandOver(_) => "hand-over, kept 10 ms",
             Workload::Names(_) => "independent names",
-            Workload::Pool(_) => "pool, 1 of 8 units",
+            Workload::Pool(PoolBy::Ledger, _) => "pool, 1 of 8 units",
+            Workload::Pool(PoolBy::Arbiters, _) => "pool by arbiters, 1 of 8 units",
             Workload::Group(GroupProtocol::Quorums, _, 1) => "group lock, 1 group",
             Workload::Group(GroupProtocol::Quorums, ..) => "group lock, 2 groups",
             Workload::Light(GroupProtocol::Quorums) => "group lock, light load",
@@ -92,7 +110,7 @@ impl Workload {
             Workload::SlowHandOver(waiting) => waiting + 1,
             Workload::HandOver(callers)
             | Workload::Names(callers)
-            | Workload::Pool(callers)
+            | Workload::Pool(_, callers)
             | Workload::Group(_, callers, _) => callers,
             Workload::Light(_) | Workload::Heavy(_) => sites,
         }
@@ -102,7 +120,7 @@ impl Workload {
     fn claim(self, caller: usize, sites: usize) -> ClaimTarget {
         match self {
             Workload::Names(_) => ClaimTarget::Mutex(format!("name {caller}")),
-            Workload::Pool(_) => ClaimTarget::Units("pool".to_owned(), 1, 8),
+            Workload::Pool(..) => ClaimTarget::Units("pool".to_owned(), 1, 8),
             Workload::Group(by, _, groups) => by.claim(caller / sites % groups),
             Workload::Light(by) | Workload::Heavy(by) => by.claim(caller % 2),
             _ => ClaimTarget::Mutex("bench".to_owned()),
@@ -121,11 +139,12 @@ impl Workload {
             Workload::FanOut
             | Workload::Uncontended
             | Workload::Names(_)
+            | Workload::Pool(PoolBy::Ledger, _)
             | Workload::Group(..)
             | Workload::Light(_)
             | Workload::Heavy(_) => sites / 2,
             // With so few sites, all must agree to one of eight units.
-            Workload::Pool(_) => sites - 1,
+            Workload::Pool(PoolBy::Arbiters, _) => sites - 1,
             _ => 1,
         }
     }

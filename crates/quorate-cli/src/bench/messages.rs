@@ -36,6 +36,8 @@ pub(super) struct SiteSettings {
     pub(super) sites: Vec<String>,
     /// The directory for its durable state.
     pub(super) data: PathBuf,
+    /// The protocol of pools.
+    pub(super) pool: String,
     /// The length of a lease.
     pub(super) lease_ms: u64,
     /// Whether it runs in its own thread, or in the runtime of its callers.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use self::cluster::{BenchCluster, Via};
-use self::measure::{GroupProtocol, Settings, Workload, measure};
+use self::measure::{GroupProtocol, PoolBy, Settings, Workload, measure};
 use self::row::Row;
 use quorate_terminal::answer::{Answer, Failure, Verdict, print, print_lines};
 use quorate_terminal::paint::Paint;
@@ -103,12 +103,15 @@ impl Bench {
         for &sites in &self.sites {
             for &via in Via::value_variants() {
                 if self.via.is_none_or(|wanted| wanted == via) {
-                    let workloads = self.workloads(via);
                     let (sites, tls) = (usize::from(sites), self.tls);
-                    plans.push(Plan { sites, via, tls, workloads });
+                    let workloads = self.workloads(via);
+                    plans.push(Plan { sites, via, tls, pool: PoolBy::Ledger, workloads });
+                    let workloads = self.workloads_by_arbiters(via);
+                    plans.push(Plan { sites, via, tls, pool: PoolBy::Arbiters, workloads });
                 }
             }
         }
+        plans.retain(|plan| !plan.workloads.is_empty());
         plans
     }
 
@@ -122,8 +125,8 @@ impl Bench {
             Workload::SlowHandOver(8),
             Workload::Names(16),
             Workload::Names(64),
-            Workload::Pool(1),
-            Workload::Pool(16),
+            Workload::Pool(PoolBy::Ledger, 1),
+            Workload::Pool(PoolBy::Ledger, 16),
             Workload::Group(GroupProtocol::Quorums, 1, 1),
             Workload::Group(GroupProtocol::Quorums, 16, 1),
             Workload::Group(GroupProtocol::Quorums, 16, 2),
@@ -138,27 +141,34 @@ impl Bench {
             Workload::Kill,
         ];
         let own = if via == Via::Thread { &all[..1] } else { &all[..] };
-        let is_wanted = |workload: &&Workload| {
-            let only = self.only.as_deref();
-            only.is_none_or(|only| workload.name().contains(only))
-        };
         let raw = raw.iter().filter(|_| via == Via::Embedded);
-        raw.chain(own.iter().filter(is_wanted)).copied().collect()
+        raw.chain(own.iter().filter(|workload| self.is_wanted(**workload))).copied().collect()
+    }
+
+    /// Those of a cluster whose pools are pools by arbiters.
+    fn workloads_by_arbiters(&self, via: Via) -> Vec<Workload> {
+        let all = [1, 16].map(|callers| Workload::Pool(PoolBy::Arbiters, callers));
+        all.into_iter().filter(|all| via != Via::Thread && self.is_wanted(*all)).collect()
+    }
+
+    fn is_wanted(&self, workload: Workload) -> bool {
+        self.only.as_deref().is_none_or(|only| workload.name().contains(only))
     }
 }
 
-/// The workloads to measure on one cluster.
+/// The workloads to measure on one cluster, and the protocol of its pools.
 struct Plan {
     sites: usize,
     via: Via,
     tls: bool,
+    pool: PoolBy,
     workloads: Vec<Workload>,
 }
 
 impl Plan {
     fn run(&self, settings: Settings, done: &AtomicU64) -> Result<Vec<Row>, Failure> {
         let lease_ms = u64::try_from(settings.lease.as_millis()).unwrap_or(u64::MAX);
-        let mut cluster = BenchCluster::start(self.sites, self.via, self.tls, lease_ms)?;
+        let mut cluster = BenchCluster::start(self.sites, self.via, self.tls, lease_ms, self.pool)?;
         let mut rows = Vec::new();
         for &workload in &self.workloads {
             rows.push(measure(&mut cluster, self.via, workload, settings)?);

@@ -139,6 +139,7 @@ fn start(settings: SiteSettings, tls: Option<TlsConfig>) -> Result<Cluster, quor
     let config = SiteConfig {
         tls,
         lease_ms: settings.lease_ms,
+        pool: settings.pool,
         ..SiteConfig::new("bench", settings.site, &settings.sites, settings.data)
     };
     if settings.own_thread { Cluster::embedded(&config) } else { Cluster::embedded_here(&config) }

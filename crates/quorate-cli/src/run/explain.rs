@@ -112,9 +112,11 @@ fn request_line(status: &LockStatus, standing: &Standing) -> String {
 }
 
 /// The sites whose permission a request lacks. If it found no quorum to ask, then it lacks those
-/// that do not answer. A pool needs more sites for few units than a view does.
+/// that do not answer. A pool by arbiters needs more sites for few units than a view does; in a
+/// ledger pool a request that lacks no permission is blocked by those inside.
 fn lacks(status: &LockStatus, standing: &Standing) -> Vec<SiteId> {
-    let asks_more = matches!(status.kind(), Some(Kind::Pool(_)));
+    let is_pool = matches!(status.kind(), Some(Kind::Pool(_)));
+    let asks_more = is_pool && standing.blocked_by.is_empty();
     match &standing.lacks {
         none if none.is_empty() && !standing.inside && (asks_more || !status.answering.enough) => {
             status.answering.silent().collect()

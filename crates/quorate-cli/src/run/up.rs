@@ -24,6 +24,9 @@ pub(crate) struct Up {
     /// The quorum system; see `quorate quorum list`
     #[arg(long, value_name = "KIND", default_value = "majority")]
     quorum: String,
+    /// The protocol of pools: ledger, on the quorum system, or arbiters
+    #[arg(long, value_name = "PROTOCOL", default_value = "ledger")]
+    pool: String,
     /// The port of the first site; the other sites use the ports after it
     #[arg(long, default_value_t = FIRST_PORT)]
     port: u16,
@@ -97,6 +100,7 @@ impl Up {
     fn start(&self, site: usize, sites: &[String], folder: &Path) -> Result<Server, Failure> {
         let config = SiteConfig {
             quorum: self.quorum.clone(),
+            pool: self.pool.clone(),
             lease_ms: u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX),
             ..SiteConfig::new("up", site, sites, folder.join(format!("site-{site}")))
         };

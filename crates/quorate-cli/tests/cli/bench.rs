@@ -43,6 +43,7 @@ fn every_workload_is_measured_inside_a_site_and_over_the_socket() {
             ("hand-over", &[2, 8, 32][..]),
             ("independent names", &[16, 64]),
             ("pool, 1 of 8 units", &[1, 16]),
+            ("pool by arbiters, 1 of 8 units", &[1, 16]),
             ("group lock, 1 group", &[1, 16]),
             ("group lock, 2 groups", &[16]),
             ("group lock, light load", &[3]),
@@ -67,6 +68,9 @@ fn every_workload_is_measured_inside_a_site_and_over_the_socket() {
         for (name, least, most) in [
             // Request, reply and release, with the one other site of a quorum of two.
             ("uncontended", 2.7, 3.3),
+            // Request, reply, enter and left; to all sites, permission and release.
+            ("pool, 1 of 8 units", 3.6, 4.4),
+            ("pool by arbiters, 1 of 8 units", 5.4, 6.6),
             // The site has the idle token.
             ("group lock by token, 1 group", 0.0, 0.1),
             // An entry takes at most n + 1; some find the token at their site.

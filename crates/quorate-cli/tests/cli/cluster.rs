@@ -69,7 +69,12 @@ impl TestCluster {
         Self::start_with(count, more, tls_flags(folder))
     }
 
-    fn start_with(count: usize, more: impl Fn(&Path, usize) -> String, tls: Vec<String>) -> Self {
+    /// The same with `more` at the end of each configuration.
+    pub(crate) fn start_with(
+        count: usize,
+        more: impl Fn(&Path, usize) -> String,
+        tls: Vec<String>,
+    ) -> Self {
         let mut sites = Self::configure(count, more, tls);
         for site in 1..=count {
             sites.restart(site);

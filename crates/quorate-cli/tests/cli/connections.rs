@@ -64,6 +64,17 @@ fn a_setting_that_differs_is_named() {
     );
 }
 
+/// Pools of different protocols would not exclude each other.
+#[test]
+fn another_protocol_of_pools_is_named_with_what_to_do() {
+    let sites = two_sites(plain, "lease_ms", "pool = \"arbiters\"\nlease_ms");
+    both_say(
+        &sites,
+        &["pool differs: ledger here, arbiters there (to change it, stop all sites"],
+        &["site=1", "pool differs: arbiters here, ledger there", "units that are held are lost"],
+    );
+}
+
 #[test]
 fn another_order_of_sites_is_named() {
     let mut sites = TestCluster::configure(2, plain, Vec::new());
@@ -190,7 +201,7 @@ fn a_reason_is_not_repeated_at_each_attempt() {
     assert_eq!(sites.logged(1, &says).len(), 1);
 
     // As site 2, of another cluster: who is 0 (a site), from 1, to 0, one setting.
-    let hello = b"\x18\0\0\0quorate\x07\x07\x0e\0\x01\0\x01\x07cluster\x01x";
+    let hello = b"\x18\0\0\0quorate\x08\x08\x0e\0\x01\0\x01\x07cluster\x01x";
     for _ in 0..20 {
         let mut stream = TcpStream::connect(&sites.addresses[0]).unwrap();
         stream.write_all(hello).unwrap();

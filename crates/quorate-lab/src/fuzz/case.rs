@@ -6,6 +6,7 @@ use std::time::Duration;
 use quorate_quorum::SiteId;
 use quorate_session::Tick;
 use quorate_session::client::ClientId;
+use quorate_site::kinds::PoolProtocol;
 use serde::Serialize;
 
 use super::judge::caught;
@@ -20,9 +21,14 @@ pub struct Case {
     pub site: SiteId,
     /// How many sites its cluster has.
     pub n: usize,
+    /// Which protocol its pools have.
+    pub pools: PoolProtocol,
     /// What happened to it, and when.
     pub events: Vec<(Tick, Event)>,
 }
+
+/// The end of the first line of a case whose pools are pools by arbiters.
+const BY_ARBITERS: &str = ", pools by arbiters";
 
 /// When every site starts.
 pub(super) const START: Tick = Tick(1);
@@ -35,7 +41,7 @@ impl Case {
     /// What is wrong.
     pub fn replay(&self) -> Result<(), String> {
         caught(|| {
-            let (mut victim, _) = Victim::start(self.site, self.n, START, None);
+            let (mut victim, _) = Victim::start(self.site, self.n, START, self.pools, None);
             for (now, event) in &self.events {
                 victim.apply(*now, event.clone())?;
             }
@@ -71,7 +77,8 @@ impl Case {
 
     /// The case as text: one line for each event.
     pub fn to_text(&self) -> String {
-        let mut text = format!("site {} of {}\n", self.site, self.n);
+        let pools = if self.pools == PoolProtocol::Arbiters { BY_ARBITERS } else { "" };
+        let mut text = format!("site {} of {}{pools}\n", self.site, self.n);
         for (now, event) in &self.events {
             let _ = writeln!(text, "{} {}", now.0, line(event));
         }
@@ -85,16 +92,20 @@ impl Case {
     /// The line that cannot be read.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
-        let head: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
-        let ["site", site, "of", n] = head[..] else {
-            return Err("a case begins with `site 1 of 3`".to_owned());
+        let head = lines.next().unwrap_or_default();
+        let (head, pools) = match head.strip_suffix(BY_ARBITERS) {
+            Some(head) => (head, PoolProtocol::Arbiters),
+            None => (head, PoolProtocol::Ledger),
+        };
+        let expected =
+            || format!("a case begins with `site 1 of 3`, or the same and `{BY_ARBITERS}`");
+        let ["site", site, "of", n] = head.split(' ').collect::<Vec<_>>()[..] else {
+            return Err(expected());
         };
         let (site, n) = (parse_site(site), n.parse().ok());
-        let (Some(site), Some(n)) = (site, n) else {
-            return Err("a case begins with `site 1 of 3`".to_owned());
-        };
+        let (Some(site), Some(n)) = (site, n) else { return Err(expected()) };
         let read = |line: &str| event(line).ok_or_else(|| format!("no event: {line}"));
-        Ok(Self { site, n, events: lines.map(read).collect::<Result<_, _>>()? })
+        Ok(Self { site, n, pools, events: lines.map(read).collect::<Result<_, _>>()? })
     }
 }
 

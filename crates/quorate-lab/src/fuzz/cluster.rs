@@ -10,6 +10,7 @@ use quorate_session::{
     Units,
 };
 use quorate_site::client_gateway::GatewayEffect;
+use quorate_site::kinds::PoolProtocol;
 use quorate_site::{Effect, SitePacket};
 use quorate_wire::ClientPacket;
 
@@ -27,8 +28,10 @@ use super::victim::{Event, Victim};
 pub enum Locks {
     /// Mutexes.
     Mutex,
-    /// Pools.
+    /// Pools, which are ledger pools except in runs of `Arbiters`.
     Pool,
+    /// Pools by arbiters.
+    Arbiters,
     /// Group locks.
     Group,
     /// Read-write locks.
@@ -37,8 +40,15 @@ pub enum Locks {
     Role,
     /// Group locks by token.
     Token,
-    /// All of them, each under names of its own.
+    /// All but `Arbiters`, each under names of its own.
     Mixed,
+}
+
+impl Locks {
+    /// Which protocol the pools of a run have.
+    fn pools(self) -> PoolProtocol {
+        if self == Locks::Arbiters { PoolProtocol::Arbiters } else { PoolProtocol::Ledger }
+    }
 }
 
 /// How many sites a run has.
@@ -86,7 +96,8 @@ impl Cluster {
             cut: BTreeSet::new(),
         };
         for site in SiteId::all(SITES) {
-            let (victim, effects) = Victim::start(site, SITES, START, undone);
+            let pools = locks.pools();
+            let (victim, effects) = Victim::start(site, SITES, START, pools, undone);
             cluster.sites.push(victim);
             cluster.carry_out(site.index(), effects);
         }
@@ -97,7 +108,7 @@ impl Cluster {
     pub(super) fn case(&self, site: usize, end: &[(Tick, Event)]) -> Case {
         let mut events = self.histories[site].clone();
         events.extend_from_slice(end);
-        Case { site: SiteId::new(site), n: SITES, events }
+        Case { site: SiteId::new(site), n: SITES, pools: self.locks.pools(), events }
     }
 
     /// Lets something happen to a site.
@@ -290,7 +301,7 @@ fn draw_spec(locks: Locks, chance: &mut Chance) -> LockSpec {
         .collect();
     match locks {
         Locks::Mutex | Locks::Mixed => LockSpec::Mutex,
-        Locks::Pool => {
+        Locks::Pool | Locks::Arbiters => {
             let units = Units { count: if chance.percent(60) { 1 } else { 2 }, of: 3 };
             LockSpec::Pool(PoolSpec { units, numbered: chance.percent(50) })
         }

@@ -8,6 +8,7 @@ use quorate_session::Tick;
 use quorate_session::client::ClientId;
 use quorate_session::session::Rule;
 use quorate_site::client_gateway::{GatewayEffect, GatewayInput, SiteWithClients};
+use quorate_site::kinds::PoolProtocol;
 use quorate_site::{Config, Disk, Effect, Input, Past, SitePacket, Start};
 use quorate_wire::ClientPacket;
 
@@ -57,10 +58,12 @@ impl Victim {
         site: SiteId,
         n: usize,
         now: Tick,
+        pools: PoolProtocol,
         undone: Option<Rule>,
     ) -> (Self, Vec<GatewayEffect>) {
         let quorums = build(Kind::Majority, n).expect("a majority of any number");
         let mut config = Config::new(site, quorums);
+        config.settings.pools = pools;
         if let Some(rule) = undone {
             config.terms = config.terms.without(rule);
         }

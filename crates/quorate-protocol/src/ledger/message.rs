@@ -220,6 +220,11 @@ impl Message {
         of.into_iter().chain(others).chain(self.entering())
     }
 
+    /// About how many bytes its tickets and units take.
+    pub fn lists_bytes(&self) -> usize {
+        24 * self.tickets().count() + 3 * self.numbers().map(BTreeSet::len).sum::<usize>()
+    }
+
     fn entering(&self) -> impl Iterator<Item = Ticket> + '_ {
         let callers = if let Message::Enter { callers, .. } = self { &callers[..] } else { &[] };
         callers.iter().map(|(ticket, _)| *ticket)

@@ -30,7 +30,7 @@ use quorate_quorum::SiteId;
 use self::arbiter::Arbiter;
 use self::requester::Requester;
 use crate::{
-    ClaimId, ClaimView, Input, Out, Protocol, Shared, StayTimer, Tick, ValidityBasis, View,
+    ClaimId, ClaimView, Input, Out, Protocol, Shared, StayTimer, Tick, Ticket, ValidityBasis, View,
     Violation,
 };
 
@@ -178,6 +178,11 @@ impl Protocol for LedgerPool {
     fn validity_basis(&self, claim: ClaimId) -> ValidityBasis {
         let registrars = self.requester.registrars(claim);
         registrars.map_or(ValidityBasis::Nothing, ValidityBasis::Permissions)
+    }
+
+    /// The request of a site stands for all its callers that wait.
+    fn on_behalf(&self, request: Ticket) -> Vec<Ticket> {
+        self.requester.on_behalf(request)
     }
 
     fn view(&self) -> View {

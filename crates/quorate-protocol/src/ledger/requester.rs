@@ -270,6 +270,13 @@ impl Requester {
         }
     }
 
+    /// The callers for which a request was made: all that wait, if it is the present one.
+    pub(super) fn on_behalf(&self, request: Ticket) -> Vec<Ticket> {
+        let is_present = self.request.as_ref().is_some_and(|it| it.of.ticket == request);
+        // The present one comes last: so no other is made while they leave.
+        if is_present { self.order.iter().rev().copied().collect() } else { vec![request] }
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.stays.is_empty()
     }

@@ -64,7 +64,7 @@ async fn a_client_cannot_pose_as_a_site() {
     assert_eq!(rig.reply("client", &handshake).await, refused(why.clone()));
     assert_eq!(rig.reply("site-2", &handshake).await, refused(why), "nor another site");
     let reply = rig.reply("site-1", &handshake).await;
-    assert!(matches!(reply, HandshakeReply::Welcome { version: 7, .. }), "{reply:?}");
+    assert!(matches!(reply, HandshakeReply::Welcome { version: 8, .. }), "{reply:?}");
 }
 
 #[tokio::test]
@@ -78,10 +78,10 @@ async fn handshakes_that_do_not_fit_are_refused() {
         assert_eq!(rig.reply("site-1", &rig.handshake(from, 2)).await, refused(why));
     }
     let mut later = rig.handshake(1, 2);
-    later.versions = Versions { lowest: 8, highest: 9 };
+    later.versions = Versions { lowest: 9, highest: 10 };
     let why = Refusal::OtherVersion { here: Versions::OURS, there: later.versions };
     assert_eq!(rig.reply("site-1", &later).await, refused(why));
     later.versions.lowest = 1;
     let reply = rig.reply("site-1", &later).await;
-    assert!(matches!(reply, HandshakeReply::Welcome { version: 7, .. }), "{reply:?}");
+    assert!(matches!(reply, HandshakeReply::Welcome { version: 8, .. }), "{reply:?}");
 }

@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use quorate_protocol::role::RoleLock;
 use quorate_protocol::{Fence, OutboundSession, Shared};
-use quorate_quorum::{Arbiters, SiteId, SiteSet};
+use quorate_quorum::SiteId;
 use quorate_session::client::{ClientInput, ClientRequest};
-use quorate_session::{
-    Access, BreakRequest, CallId, ClaimRequest, Claimant, LockSpec, PoolSpec, Share,
-};
+use quorate_session::{Access, BreakRequest, CallId, ClaimRequest, Claimant, LockSpec, Share};
 
 use super::Load;
 use super::event::{ClientName, Event};
@@ -113,6 +111,7 @@ impl Run<'_> {
         self.note_wait(call.name);
         self.calls.push(call);
         self.tally.claims += 1;
+        self.monitor.on_claim(self.calls[place_of(id)].name, id);
         self.see(&Event::Claims(self.clients[process].name, id, &name));
         let no_wait = self.plan.no_wait && id.0 % 4 == 3;
         let (spec, claimant) = (self.call(id).spec.clone(), Claimant::default());
@@ -217,22 +216,14 @@ impl Run<'_> {
     /// take longer than a fortieth of a lease.
     fn has_quorum_left(&self, call: &Call) -> bool {
         let in_time = self.tally.packet_ns_max <= self.lease / 40;
-        let quorums = match &call.spec {
-            LockSpec::Mutex => Arc::clone(&self.plan.quorums),
-            LockSpec::Access(Access::Write) if in_time => Arc::clone(&self.plan.quorums),
-            LockSpec::Role(_) if in_time && self.host_is_up(call) => Arc::clone(&self.plan.quorums),
-            LockSpec::Pool(PoolSpec { units, .. }) => {
-                let arbiters = Arbiters::improved(self.plan.quorums.n(), units.of as usize);
-                let arbiters = arbiters.expect("the pool has been used");
-                let of_units = arbiters.of(units.count as usize);
-                Arc::clone(of_units.expect("the pool has so many units"))
-            }
-            _ => return false,
+        let is_judged = match &call.spec {
+            LockSpec::Mutex | LockSpec::Pool(_) => true,
+            LockSpec::Access(Access::Write) => in_time,
+            LockSpec::Role(_) => in_time && self.host_is_up(call),
+            _ => false,
         };
         let up = (0..self.nodes.len()).filter(|&site| self.nodes[site].site.is_some());
-        let up: SiteSet = up.map(SiteId::new).collect();
-        let shared = Shared::new(SiteId::new(call.site), Arc::clone(&self.plan.quorums));
-        shared.is_quorum_of(&*quorums, self.names[call.name].hash64(), &up)
+        is_judged && self.is_quorum_for(call, &up.map(SiteId::new).collect())
     }
 
     /// Whether the site that hosts the stage of a member is up: the first choice of those that were

@@ -1,9 +1,12 @@
 //! How a run ends: all faults are over, but sites that are down stay down, until nobody waits whose
 //! quorum is up. Then they start too, until no claim is left.
 
+use std::sync::Arc;
+
 use quorate_protocol::Shared;
-use quorate_quorum::{Arbiters, SiteId, SiteSet};
-use quorate_session::{CallId, LockSpec, RequestView, ResourceView};
+use quorate_quorum::{Arbiters, QuorumSystem, SiteId, SiteSet};
+use quorate_session::{CallId, LockSpec, PoolSpec, RequestView, ResourceView};
+use quorate_site::kinds::PoolProtocol;
 
 use super::callers::Call;
 use super::claim_kind::ClaimKind;
@@ -143,15 +146,24 @@ impl Run<'_> {
         joined && up.contains(at) && self.is_quorum_for(call, up)
     }
 
-    fn is_quorum_for(&self, call: &Call, up: &SiteSet) -> bool {
-        let n = self.plan.quorums.n();
-        if let LockSpec::Pool(pool) = &call.spec {
-            let quorums = Arbiters::improved(n, pool.units.of as usize).expect("the pool is small");
-            let quorums = quorums.of(pool.units.count as usize).expect("it has so many units");
-            return quorums.is_quorum(up);
+    /// Whether these sites contain a quorum for a call, wherever it is.
+    pub(super) fn is_quorum_for(&self, call: &Call, sites: &SiteSet) -> bool {
+        let shared = Shared::new(SiteId::new(0), Arc::clone(&self.plan.quorums));
+        shared.is_quorum_of(&*self.quorums_of(call), self.names[call.name].hash64(), sites)
+    }
+
+    /// The quorums of which a call needs one: those of the cluster, but for pools by arbiters.
+    fn quorums_of(&self, call: &Call) -> Arc<dyn QuorumSystem> {
+        let arbiters = self.plan.settings.pools == PoolProtocol::Arbiters;
+        match &call.spec {
+            LockSpec::Pool(PoolSpec { units, .. }) if arbiters => {
+                let n = self.plan.quorums.n();
+                let of_size = Arbiters::improved(n, units.of as usize).expect("the pool is small");
+                let of_units = of_size.of(units.count as usize).expect("it has so many units");
+                Arc::clone(of_units)
+            }
+            _ => Arc::clone(&self.plan.quorums),
         }
-        let shared = Shared::new(SiteId::new(0), self.plan.quorums.clone());
-        shared.is_quorum_of(&*self.plan.quorums, self.names[call.name].hash64(), up)
     }
 
     /// What is left of claims that `up` can serve.

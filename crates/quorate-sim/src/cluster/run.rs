@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
             calls: Vec::new(),
             queues: vec![Queue::default(); names],
             stores: BTreeMap::new(),
-            monitor: Monitor::new(names, plan.tolerates),
+            monitor: Monitor::new(names, plan),
             failover: Failover::default(),
             tally: Tally::default(),
             faults,

@@ -16,7 +16,7 @@ use quorate_protocol::mutex::Mutex;
 use quorate_protocol::pool::Pool;
 use quorate_protocol::role::RoleLock;
 use quorate_protocol::token::TokenLock;
-use quorate_site::kinds::{AnyMutation, Settings};
+use quorate_site::kinds::{AnyMutation, PoolProtocol, Settings};
 
 use crate::cluster::ClaimKind;
 use crate::{AnyProtocol, Setting, SimProtocol};
@@ -62,7 +62,8 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(ClaimKind, Set
         Pool::NAME => {
             let (pool, undone) = pool::options(settings)?;
             let mutation = undone.map(AnyMutation::Pool);
-            Ok((ClaimKind::Pool, Settings { pool, mutation, ..Settings::default() }))
+            let pools = PoolProtocol::Arbiters;
+            Ok((ClaimKind::Pool, Settings { pools, pool, mutation, ..Settings::default() }))
         }
         GroupLock::NAME => {
             let (group, undone) = group::options(settings)?;
@@ -74,7 +75,12 @@ pub fn site_settings(name: &str, settings: &[Setting]) -> Result<(ClaimKind, Set
             let mutation = undone.map(AnyMutation::Role);
             Ok((ClaimKind::Role, Settings { role, mutation, ..Settings::default() }))
         }
-        LedgerPool::NAME => Err("a whole site serves pools by `pool` only".to_owned()),
+        LedgerPool::NAME => {
+            let (ledger, undone) = ledger::options(settings)?;
+            let mutation = undone.map(AnyMutation::Ledger);
+            let pools = PoolProtocol::Ledger;
+            Ok((ClaimKind::Pool, Settings { pools, ledger, mutation, ..Settings::default() }))
+        }
         TokenLock::NAME => {
             let mutation = token::undone_in_sites(settings)?.map(AnyMutation::Token);
             Ok((ClaimKind::Token, Settings { mutation, ..Settings::default() }))

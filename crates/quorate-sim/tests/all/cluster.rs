@@ -170,25 +170,52 @@ fn callers_that_wait_for_nobody_leave_nothing_behind() {
     assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
 }
 
+/// The protocols of pools, by name.
+const POOLS: [&str; 2] = ["ledger", "pool"];
+
+/// The same plan, with locks of this protocol.
+fn with_protocol(plan: Plan, protocol: &str) -> Plan {
+    let (claims, settings) = site_settings(protocol, &[]).unwrap();
+    Plan { claims, settings, ..plan }
+}
+
 #[test]
 fn pools_are_never_overdrawn_whatever_happens() {
-    for (sites, seeds) in [(1, 0..10), (3, 0..60), (5, 0..60), (7, 0..20)] {
-        let quorums = build(Kind::Majority, sites).unwrap();
-        let plan = Plan { claims: ClaimKind::Pool, ..Plan::new(quorums) };
+    for (pool, (sites, seeds)) in POOLS
+        .into_iter()
+        .flat_map(|pool| [(1, 0..10), (3, 0..60), (5, 0..60), (7, 0..20)].map(|of| (pool, of)))
+    {
+        let plan = with_protocol(Plan::new(build(Kind::Majority, sites).unwrap()), pool);
         for seed in seeds {
             let outcome = run(&plan, seed, &mut Unwatched);
-            assert_eq!(outcome.breach, None, "{sites} sites, seed {seed}");
-            assert!(outcome.tally.grants > 0, "{sites} sites, seed {seed}");
+            assert_eq!(outcome.breach, None, "{pool}, {sites} sites, seed {seed}");
+            assert!(outcome.tally.grants > 0, "{pool}, {sites} sites, seed {seed}");
         }
     }
 }
 
-/// They learn that the pool is busy by an arbiter's *wait*, or when asked to give units back.
+/// Whole sites send the ledgers of small pools in changes too, and on other quorums.
+#[test]
+fn ledger_pools_are_never_overdrawn_on_any_quorums() {
+    let whole = [Setting { name: "whole".to_owned(), value: "0".to_owned() }];
+    let (claims, settings) = site_settings("ledger", &whole).unwrap();
+    for (kind, n) in [(Kind::Majority, 3), (Kind::Grid, 4), (Kind::Plane, 7), (Kind::Tree, 7)] {
+        let plan = Plan { claims, settings, ..plan(kind, n) };
+        let sum = assert_clean(&plan, 0..15);
+        assert!(sum.grants > 500, "{kind:?}: {sum:?}");
+    }
+}
+
+/// They learn that the pool is busy by an arbiter's *wait*, when asked to give units back, or at
+/// the door.
 #[test]
 fn callers_of_a_pool_that_wait_for_nobody_leave_nothing_behind() {
-    let plan = Plan { no_wait: true, claims: ClaimKind::Pool, ..plan(Kind::Majority, 5) };
-    let sum = assert_clean(&plan, 0..60);
-    assert!(sum.denied.get("busy").is_some_and(|&count| count > 100), "{sum:?}");
+    for pool in POOLS {
+        let plan = Plan { no_wait: true, ..plan(Kind::Majority, 5) };
+        let sum = assert_clean(&with_protocol(plan, pool), 0..60);
+        let denied = sum.denied.get("busy").is_some_and(|&count| count > 100);
+        assert!(denied, "{pool}: {sum:?}");
+    }
 }
 
 /// Followers are inside by the delegation of one site; none relies on it after its end.
@@ -352,14 +379,13 @@ fn a_site_that_is_alone_waits_for_what_it_has_forgotten() {
 /// Whichever sites answer, at any time, they do not call a lock free that a caller holds.
 #[test]
 fn no_answers_call_a_held_lock_free_whatever_happens() {
-    let kinds =
-        [ClaimKind::Mutex, ClaimKind::Pool, ClaimKind::Group, ClaimKind::Role, ClaimKind::Token];
-    for (claims, (kind, n)) in kinds.into_iter().flat_map(|claims| {
-        [(Kind::Majority, 3), (Kind::Majority, 5), (Kind::Grid, 4)].map(|of| (claims, of))
+    let protocols = ["mutex", "ledger", "pool", "group", "role", "token"];
+    for (protocol, (kind, n)) in protocols.into_iter().flat_map(|protocol| {
+        [(Kind::Majority, 3), (Kind::Majority, 5), (Kind::Grid, 4)].map(|of| (protocol, of))
     }) {
-        let plan = Plan { claims, views: true, ..plan(kind, n) };
-        let sum = assert_clean(&plan, 0..12);
-        assert!(sum.grants > 500, "{claims:?}: {sum:?}");
+        let plan = Plan { views: true, ..plan(kind, n) };
+        let sum = assert_clean(&with_protocol(plan, protocol), 0..12);
+        assert!(sum.grants > 500, "{protocol}: {sum:?}");
     }
 }
 
@@ -406,10 +432,10 @@ fn lost_to_crashes(kind: &str, n: usize, size: usize, undone: &[Setting]) -> (u6
 /// Callers everywhere, holders that stay, and a minority that crashes at any time.
 #[test]
 fn no_settled_holder_is_lost_to_a_minority_of_crashes() {
-    for claims in [ClaimKind::Mutex, ClaimKind::Group, ClaimKind::Pool, ClaimKind::Role] {
+    for protocol in ["mutex", "group", "ledger", "pool", "role"] {
         for n in [3, 5, 7] {
-            let plan = Plan { faults: Faults::Minority, claims, ..plan(Kind::Majority, n) };
-            let sum = assert_clean(&plan, 0..100);
+            let plan = Plan { faults: Faults::Minority, ..plan(Kind::Majority, n) };
+            let sum = assert_clean(&with_protocol(plan, protocol), 0..100);
             assert!(sum.faults[5] + sum.faults[6] >= 100, "sites crashed: {sum:?}");
         }
     }
@@ -418,7 +444,7 @@ fn no_settled_holder_is_lost_to_a_minority_of_crashes() {
 #[test]
 fn a_holder_survives_every_minority_of_crashes_while_others_wait_at_every_site() {
     let undone = [Setting { name: "undo".to_owned(), value: "no-spares".to_owned() }];
-    for kind in ["mutex", "group"] {
+    for kind in ["mutex", "group", "ledger"] {
         for (n, size) in [(3, 1), (5, 1), (5, 2), (7, 3)] {
             let (lost, runs) = lost_to_crashes(kind, n, size, &[]);
             let (without, _) = lost_to_crashes(kind, n, size, &undone);

@@ -5,6 +5,7 @@
 //! are converted, what the messages mean to the site, and what is kept on disk.
 
 mod group;
+mod ledger;
 mod mutex;
 mod pool;
 mod read_write;
@@ -260,7 +261,7 @@ impl Display for ProtocolMessage {
 protocols! {
     /// Of mutexes.
     Mutex(mutex),
-    /// Of pools.
+    /// Of pools by arbiters.
     Pool(pool),
     /// Of group locks and read-write locks.
     Group(group),
@@ -268,11 +269,14 @@ protocols! {
     Role(role),
     /// Of group locks by token.
     Token(token),
+    /// Of ledger pools.
+    Ledger(ledger),
 }
 
 /// The kinds of lock. The first that serves a [`Kind`] makes its locks.
-static KINDS: [KindServer; 6] = [
+static KINDS: [KindServer; 7] = [
     KindServer::of::<mutex::MutexKind>(),
+    KindServer::of::<ledger::LedgerKind>(),
     KindServer::of::<pool::PoolKind>(),
     KindServer::of::<group::GroupKind>(),
     KindServer::of::<read_write::ReadWriteKind>(),
@@ -280,13 +284,32 @@ static KINDS: [KindServer; 6] = [
     KindServer::of::<token::TokenKind>(),
 ];
 
+/// Which protocol the pools of a cluster have. All its sites must have the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PoolProtocol {
+    /// Ledger pools, on the ordinary quorums of the cluster.
+    #[default]
+    Ledger,
+    /// Pools by (h,k)-arbiters, which need more sites the fewer units a claim asks for.
+    Arbiters,
+}
+
+impl PoolProtocol {
+    /// All of them, by name; the default is the first.
+    pub const ALL: [(&str, Self); 2] = [("ledger", Self::Ledger), ("arbiters", Self::Arbiters)];
+}
+
 /// The settings of the protocols. Group locks by token have none: their times follow from the
 /// lease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// Of mutexes.
     pub mutex: quorate_protocol::mutex::Options,
-    /// Of pools.
+    /// Which protocol pools have.
+    pub pools: PoolProtocol,
+    /// Of ledger pools.
+    pub ledger: quorate_protocol::ledger::Options,
+    /// Of pools by arbiters.
     pub pool: quorate_protocol::pool::Options,
     /// Of group locks and read-write locks.
     pub group: quorate_protocol::group::Options,

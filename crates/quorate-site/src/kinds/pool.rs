@@ -1,4 +1,4 @@
-//! Pools: units that many hold at a time. Each caller is a claim of its own.
+//! Pools by arbiters: units that many hold at a time. Each caller is a claim of its own.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,7 +9,7 @@ use quorate_protocol::{Fence, Ticket};
 use quorate_quorum::{Arbiters, SiteId};
 use quorate_session::{Granted, Kind, LockSpec, PoolSpec, limits};
 
-use super::{CallerClaim, LockFactory, LockKind, LockMessage, LockRecord, Settings};
+use super::{CallerClaim, LockFactory, LockKind, LockMessage, LockRecord, PoolProtocol, Settings};
 use crate::lock::{LockInstance, ParallelCallers};
 
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +28,8 @@ impl LockKind for PoolKind {
         Kind::Pool(self.units)
     }
 
-    fn serves(kind: &Kind, _: &Settings) -> bool {
-        matches!(kind, Kind::Pool(_))
+    fn serves(kind: &Kind, settings: &Settings) -> bool {
+        matches!(kind, Kind::Pool(_)) && settings.pools == PoolProtocol::Arbiters
     }
 
     fn make(
@@ -50,12 +50,7 @@ impl LockKind for PoolKind {
     }
 
     fn claim(caller: &CallerClaim<'_>) -> Option<Claim> {
-        match *caller.spec {
-            LockSpec::Pool(PoolSpec { units, numbered }) => {
-                Some(Claim { units, numbered, no_wait: caller.no_wait })
-            }
-            _ => None,
-        }
+        claim(caller)
     }
 
     fn fence(grant: &Grant) -> Fence {
@@ -64,6 +59,16 @@ impl LockKind for PoolKind {
 
     fn granted(grant: &Grant) -> Granted {
         Granted::Pool(grant.numbers.clone())
+    }
+}
+
+/// What a caller asks of either protocol of pools.
+pub(super) fn claim(caller: &CallerClaim<'_>) -> Option<Claim> {
+    match *caller.spec {
+        LockSpec::Pool(PoolSpec { units, numbered }) => {
+            Some(Claim { units, numbered, no_wait: caller.no_wait })
+        }
+        _ => None,
     }
 }
 

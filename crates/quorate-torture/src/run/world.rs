@@ -70,7 +70,7 @@ impl World {
             let name = format!("site-{}", node + 1);
             let disk = disks.make(&folder.join(&name), &namespaces::group().join(&name))?;
             let config = folder.join(format!("{name}.toml"));
-            fs::write(&config, configuration(node, &setting, isolation, &disk))?;
+            fs::write(&config, configuration(node, &setting, &options.pool, isolation, &disk))?;
             let log = folder.join("logs").join(format!("{name}.log"));
             sites.push(Site::new(name, host(node, disk.group()), disk, config, log));
         }
@@ -273,12 +273,18 @@ fn common(
 }
 
 /// The configuration of a site.
-fn configuration(node: Node, setting: &Setting, isolation: Isolation, disk: &Disk) -> String {
+fn configuration(
+    node: Node,
+    setting: &Setting,
+    pool: &str,
+    isolation: Isolation,
+    disk: &Disk,
+) -> String {
     let addresses: Vec<String> =
         (0..setting.sites).map(|node| format!("\"{}:7420\"", address(node, isolation))).collect();
     format!(
         "cluster = \"torture\"\nsite = {}\nsites = [{}]\ndata = \"{}\"\nlease_ms = {}\n\
-         drain = \"{}ms\"\ninsecure = true\n",
+         pool = \"{pool}\"\ndrain = \"{}ms\"\ninsecure = true\n",
         node + 1,
         addresses.join(", "),
         disk.data().display(),

@@ -1,6 +1,7 @@
 //! Fences strictly grow along the conflicting grants of one lock, in the order of entry: along all
 //! grants of a mutex, along those of a pool that take too many units together, and along those of
-//! each numbered unit. The grants of one occupancy share a fence.
+//! each numbered unit. The grants of one occupancy share a fence. In a ledger pool a fence is also
+//! above those of all grants that were entered before its claim was made.
 //!
 //! The promise of the site layer: a fence is above every fence used before on that lock, also when
 //! an earlier holder has crashed. A grant that is over when its caller learns of it is no entry.
@@ -19,6 +20,10 @@ pub(super) const NAME: &str = "fences grow";
 #[derive(Debug)]
 pub(super) struct Fences {
     seen: Vec<Seen>,
+    /// Whether they grow along all grants, also along those that can be inside together.
+    along_all: bool,
+    /// If so, the highest fence so far when a call was made, and whose it was.
+    at_claim: BTreeMap<CallId, (Fence, CallId)>,
 }
 
 type Highest = BTreeMap<u32, (Fence, CallId)>;
@@ -46,8 +51,15 @@ struct Groups {
 }
 
 impl Fences {
-    pub(super) fn new(names: usize) -> Self {
-        Self { seen: vec![Seen::default(); names] }
+    pub(super) fn new(names: usize, along_all: bool) -> Self {
+        Self { seen: vec![Seen::default(); names], along_all, at_claim: BTreeMap::new() }
+    }
+
+    pub(super) fn on_claim(&mut self, name: usize, call: CallId) {
+        let highest = self.seen[name].by_count.values().max();
+        if let Some(highest) = highest.filter(|_| self.along_all) {
+            self.at_claim.insert(call, *highest);
+        }
     }
 
     pub(super) fn on_enter(&mut self, holder: &Holder, fence: Fence) -> Result<(), String> {
@@ -58,7 +70,8 @@ impl Fences {
         let Seen { by_count, by_number, .. } = &mut self.seen[holder.name];
         let conflicting = by_count.range(units.of - units.count + 1..).map(|(_, one)| *one);
         let same = numbers.iter().filter_map(|number| by_number.get(number).copied());
-        let highest = conflicting.chain(same).max();
+        let before = self.at_claim.remove(&holder.call);
+        let highest = conflicting.chain(same).chain(before).max();
         let keep = |one: &mut (Fence, CallId)| *one = (*one).max((fence, holder.call));
         by_count.entry(units.count).and_modify(keep).or_insert((fence, holder.call));
         for &number in numbers {

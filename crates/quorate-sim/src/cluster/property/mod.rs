@@ -15,11 +15,13 @@ use std::fmt::Display;
 use quorate_protocol::Fence;
 use quorate_quorum::{SiteId, SiteSet};
 use quorate_session::{CallId, Name, Share};
+use quorate_site::kinds::PoolProtocol;
 
 use self::exclusion::Exclusion;
 use self::fences::Fences;
 use super::event::ClientName;
 use super::storage::Write;
+use super::{ClaimKind, Plan};
 use crate::Breach;
 
 pub(super) use self::failover::{bound, first_bound};
@@ -62,11 +64,17 @@ pub(super) struct Holder {
 }
 
 impl Monitor {
-    /// A monitor of a run with this many locks, in which one property may break without ending the
-    /// run.
-    pub(super) fn new(names: usize, tolerates: Option<&'static str>) -> Self {
-        let (exclusion, fences) = (Exclusion::new(names), Fences::new(names));
-        Self { exclusion, fences, tolerates, breach: None }
+    /// A monitor of a run of `plan` with this many locks.
+    pub(super) fn new(names: usize, plan: &Plan) -> Self {
+        let ledger = plan.settings.pools == PoolProtocol::Ledger;
+        let along_all = plan.claims == ClaimKind::Pool && ledger;
+        let (exclusion, fences) = (Exclusion::new(names), Fences::new(names, along_all));
+        Self { exclusion, fences, tolerates: plan.tolerates, breach: None }
+    }
+
+    /// A caller claims a lock.
+    pub(super) fn on_claim(&mut self, name: usize, call: CallId) {
+        self.fences.on_claim(name, call);
     }
 
     pub(super) fn breach(&self) -> Option<&Breach> {

@@ -9,6 +9,7 @@ mod kinds;
 mod lies;
 mod messages;
 mod net;
+mod pools;
 mod questions;
 mod restart;
 mod spares;

@@ -9,23 +9,33 @@ use quorate_session::{
     Question, ResourceView, Role, RoleSpec, TokenSpec, Units,
 };
 
+use quorate_site::kinds::PoolProtocol;
+
 use super::net::{Net, name};
 
 const LEASE: Duration = Duration::from_secs(3);
 
 /// Claims of every kind of lock; those of one kind are granted together, if it has any others.
-fn kinds() -> Vec<LockSpec> {
+fn kinds() -> Vec<(LockSpec, PoolProtocol)> {
     let groups = || Groups::from_iter([Group::new("v1")]);
     let units = Units { count: 1, of: 8 };
     let time = Duration::from_mins(10);
-    vec![
+    let pool = LockSpec::Pool(PoolSpec { units, numbered: false });
+    let others = [
         LockSpec::Mutex,
-        LockSpec::Pool(PoolSpec { units, numbered: false }),
+        pool.clone(),
         LockSpec::Group(GroupSpec(groups())),
         LockSpec::Access(Access::Read),
         LockSpec::Role(RoleSpec { groups: [(Group::new("v1"), Role::Shared)].into(), time }),
         LockSpec::Token(TokenSpec(groups())),
-    ]
+    ];
+    let others = others.into_iter().map(|spec| (spec, PoolProtocol::Ledger));
+    others.chain([(pool, PoolProtocol::Arbiters)]).collect()
+}
+
+/// Sites whose pools have this protocol.
+fn net_with(n: usize, pools: PoolProtocol) -> Net {
+    Net::with(n, |config| config.settings.pools = pools)
 }
 
 /// What one site answers, and whether it is in quarantine.
@@ -83,9 +93,9 @@ fn assert_never_free(net: &mut Net, n: usize, asked_by: usize, what: &str) {
 /// A lock is held, at each site in turn, and any other sites do not answer.
 #[test]
 fn no_answers_call_a_held_lock_free() {
-    for spec in kinds() {
+    for (spec, pools) in kinds() {
         for (n, holder) in [(3, 0), (3, 1), (3, 2), (4, 3), (5, 0), (5, 4)] {
-            let mut net = Net::new(n);
+            let mut net = net_with(n, pools);
             let call = net.claim_as(holder, "deploy", spec.clone(), None);
             net.pass(LEASE);
             assert!(net.grant(call).is_some() && net.loss(call).is_none(), "{spec}");
@@ -108,9 +118,9 @@ fn no_answers_call_a_held_lock_free() {
 /// A caller joins, and the one that was there first leaves: only the other site knows a holder.
 #[test]
 fn no_answers_call_a_lock_free_whose_first_holder_has_left() {
-    for spec in kinds().into_iter().skip(1) {
+    for (spec, pools) in kinds().into_iter().skip(1) {
         for (first, second) in [(0, 1), (1, 2), (2, 0), (1, 0)] {
-            let mut net = Net::new(3);
+            let mut net = net_with(3, pools);
             let opener = net.claim_as(first, "deploy", spec.clone(), None);
             let joiner = net.claim_as(second, "deploy", spec.clone(), None);
             net.pass(LEASE);
@@ -127,8 +137,8 @@ fn no_answers_call_a_lock_free_whose_first_holder_has_left() {
 /// The holder's site crashes: its caller may rely on the grant for the rest of the lease.
 #[test]
 fn no_answers_call_a_lock_free_while_a_crashed_site_may_hold_it() {
-    for spec in kinds() {
-        let mut net = Net::new(3);
+    for (spec, pools) in kinds() {
+        let mut net = net_with(3, pools);
         let call = net.claim_as(2, "deploy", spec.clone(), None);
         net.pass(LEASE);
         let until = net.site(2).valid_until(call).expect("it is inside");
