@@ -91,21 +91,21 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::Disk(Forgets::Clock), 2_958, "contract"),
     // It is taken for another site: the others refuse it forever.
     (Taken::Disk(Forgets::All), 2, "progress"),
-    (Taken::Rule(Rule::CountFromSending), 44, "exclusion"),
+    (Taken::Rule(Rule::CountFromSending), 113, "exclusion"),
     (Taken::Rule(Rule::IncarnationWaits), 5, "exclusion"),
     (Taken::Rule(Rule::CountFromHandling), 0, "exclusion"),
     (Taken::Rule(Rule::StampOnce), 1_561, "exclusion"),
     (Taken::Repair("E1"), 1, "exclusion"),
-    (Taken::Repair("E2"), 9, "fences grow"),
+    (Taken::Repair("E2"), 19, "fences grow"),
     (Taken::Repair("E3"), 2, "contract"),
-    (Taken::Repair("E4"), 9, "progress"),
-    (Taken::Repair("E5"), 7_704, "progress"),
+    (Taken::Repair("E4"), 5, "progress"),
+    (Taken::Repair("E5"), 1_199, "progress"),
     (Taken::Repair("E6"), 0, "progress"),
     (Taken::Repair("both-halves"), 18, "exclusion"),
-    (Taken::Repair("any-session"), 14, "contract"),
-    (Taken::Repair("no-direct"), 50, "progress"),
+    (Taken::Repair("any-session"), 28, "contract"),
+    (Taken::Repair("no-direct"), 105, "progress"),
     (Taken::Repair("no-repeat"), 248, "progress"),
-    (Taken::BusyRepair("no-asking"), 1_364, "exclusion"),
+    (Taken::BusyRepair("no-asking"), 2_525, "exclusion"),
     (Taken::Repair("lack-not-binding"), 22_673, "fences grow"),
     (Taken::Repair("early-unused"), 26, "contract"),
     (Taken::Repair("floor-kept"), 3, "fences grow"),
@@ -114,20 +114,20 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::Repair("shared-fence"), 1, "fences grow"),
     // A holder loses its grant with a site that others wait at.
     (Taken::SurvivalRepair("mutex", "no-spares"), 33, "survival"),
-    (Taken::SurvivalRepair("group", "no-spares"), 95, "survival"),
+    (Taken::SurvivalRepair("group", "no-spares"), 186, "survival"),
     (Taken::SurvivalRepair("pool", "no-spares"), 6, "survival"),
     (Taken::SurvivalRepair("ledger", "no-spares"), 7, "survival"),
     (Taken::SurvivalRepair("role", "no-spares"), 22, "survival"),
     // Pools by arbiters.
-    (Taken::PoolRepair("N1"), 18, "progress"),
+    (Taken::PoolRepair("N1"), 130, "progress"),
     (Taken::PoolRepair("N2"), 7, "exclusion"),
     (Taken::PoolRepair("both-halves"), 63, "exclusion"),
     (Taken::PoolRepair("done-kept"), 6, "progress"),
-    (Taken::PoolRepair("floor-kept"), 8, "fences grow"),
-    (Taken::PoolRepair("no-recheck"), 80, "progress"),
+    (Taken::PoolRepair("floor-kept"), 5, "fences grow"),
+    (Taken::PoolRepair("no-recheck"), 386, "progress"),
     (Taken::PoolRepair("unnamed"), 4, "exclusion"),
     // A site stays down, and claims that it could serve keep others waiting.
-    (Taken::PoolRepair("no-withdrawal"), 38, "progress"),
+    (Taken::PoolRepair("no-withdrawal"), 4, "progress"),
     // Ledger pools.
     (Taken::LedgerRule("no-ledger"), 0, "exclusion"),
     (Taken::LedgerRule("merged-ledgers"), 48, "exclusion"),
@@ -157,7 +157,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::GroupRepair("both-halves"), 0, "contract"),
     (Taken::GroupRepair("floor-kept"), 13, "fences grow"),
     (Taken::GroupRepair("no-quarantine"), 321, "fences grow"),
-    (Taken::GroupRepair("no-closing-set"), 383, "exclusion"),
+    (Taken::GroupRepair("no-closing-set"), 536, "exclusion"),
     (Taken::GroupRepair("no-recheck"), 101, "progress"),
     // Role locks.
     (Taken::RoleRepair("A1"), 3, "progress"),
@@ -186,7 +186,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     // A follower, or a site that received the token, does not know when to stop.
     (Taken::TokenRule(Rule::DelegationExpires), 6, "exclusion"),
     // A follower gets an end after that of its session at its captain, and stops before.
-    (Taken::TokenRule(Rule::DelegationEndsWithSession), 153, "exclusion"),
+    (Taken::TokenRule(Rule::DelegationEndsWithSession), 231, "exclusion"),
     // A follower stays as long as its own site is connected to the manager.
     (Taken::DelegationRule(Rule::DelegationExpires), 11, "exclusion"),
     // Or as long as the pivot, though nobody waits for it any more.
@@ -197,7 +197,7 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     // It trusts its site, though its session there is over.
     (Taken::ClientRule(Rule::ClientBeliefEndsWithSession), 60, "exclusion"),
     // It applies a common deadline to a grant that came after it.
-    (Taken::ClientRule(Rule::CommonDeadlineForEarlier), 45, "exclusion"),
+    (Taken::ClientRule(Rule::CommonDeadlineForEarlier), 80, "exclusion"),
     // Its site stops, and gives a grant back before the client stops relying on it.
     (Taken::ClientRule(Rule::DrainKeepsDeadlines), 3_416, "exclusion"),
     // It applies a common deadline to a degraded grant.
@@ -217,11 +217,11 @@ const TAKEN: &[(Taken, u64, &str)] = &[
     (Taken::ConnectionRule(Rule::BrokenOnceIsReopened), 4, "failover"),
     // A lock acts before it was told that a session is over.
     (Taken::TellingRule(Rule::ToldBeforeActing), 9, "contract"),
-    (Taken::GroupTellingRule(Rule::ToldBeforeActing), 80, "contract"),
+    (Taken::GroupTellingRule(Rule::ToldBeforeActing), 24, "contract"),
     // The next session opens while some lock believes in the one before.
-    (Taken::TellingRule(Rule::ReopenAfterTold), 0, "exclusion"),
+    (Taken::TellingRule(Rule::ReopenAfterTold), 57, "exclusion"),
     // Grants are extended though the site that they depend on is silent.
-    (Taken::TellingRule(Rule::SilentCountsUntilTold), 3, "exclusion"),
+    (Taken::TellingRule(Rule::SilentCountsUntilTold), 11, "exclusion"),
     // A message that does not fit the window ends the session, again and again.
     (Taken::StreamRule(Rule::FullWindowWaits), 6, "progress"),
     // A site with an empty disk is taken for a new one.
