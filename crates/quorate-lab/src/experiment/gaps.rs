@@ -176,15 +176,15 @@ pub(super) fn run(settings: Settings, sink: Sink<'_>) {
             );
             let row = format!("{}: {name}", nemesis.name);
             let note = format!("the longest of a run is {median} in the median");
-            sink(bound(nemesis, claims).beside(row, condition, (longest, "leases"), &note));
+            sink(bound(nemesis).beside(row, condition, (longest, "leases"), &note));
         }
     }
     sink(Finding::Plot(plot(settings)));
 }
 
 /// What is promised.
-fn bound(nemesis: &Nemesis, claims: ClaimKind) -> Claim {
-    if nemesis.is_bounded && claims != ClaimKind::Pool {
+fn bound(nemesis: &Nemesis) -> Claim {
+    if nemesis.is_bounded {
         Claim::at_most("3 leases", BOUND)
     } else {
         Claim::at_most("the fault and 3 leases", LASTS as f64 + BOUND)
