@@ -126,12 +126,15 @@ impl Disk {
         }
     }
 
-    /// Puts an empty folder in the place of the site's own.
+    /// Puts an empty folder in the place of the site's own. If the disk is full, nothing changes.
     pub(crate) fn wipe(&self) -> io::Result<()> {
-        if !self.kept().exists() {
-            fs::rename(self.data(), self.kept())?;
+        if self.kept().exists() {
+            return Ok(());
         }
-        fs::create_dir_all(self.data())
+        let empty = self.folder.join("empty");
+        fs::create_dir(&empty)?;
+        fs::rename(self.data(), self.kept())?;
+        fs::rename(empty, self.data())
     }
 
     /// Puts the site's own folder back, untouched. False if it was not wiped.
@@ -151,4 +154,27 @@ impl Disk {
 
 fn limit((group, device): &(PathBuf, String), writes: u32) -> io::Result<()> {
     fs::write(group.join(LIMIT), format!("{device} {writes}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_could_not_be_wiped_is_still_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk { folder: folder.path().to_owned(), throttle: None };
+        fs::create_dir(disk.data()).unwrap();
+        let record = disk.data().join("record");
+        fs::write(&record, "births and lives").unwrap();
+        let in_the_way = folder.path().join("empty");
+        fs::write(&in_the_way, "no room").unwrap();
+        disk.wipe().unwrap_err();
+        assert!(record.exists(), "nothing has changed");
+        assert!(!disk.unwipe().unwrap(), "it was not wiped");
+        fs::remove_file(in_the_way).unwrap();
+        disk.wipe().unwrap();
+        assert!(!record.exists());
+        assert!(disk.unwipe().unwrap() && record.exists());
+    }
 }

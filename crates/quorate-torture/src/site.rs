@@ -139,9 +139,12 @@ impl Site {
     /// Starts it with an empty folder.
     pub(crate) fn wipe(&mut self, programs: &Programs) -> io::Result<()> {
         self.kill();
-        self.disk.wipe()?;
-        self.wiped_at = Some(fs::metadata(&self.log)?.len());
-        self.start(programs)
+        let wiped = self.disk.wipe();
+        if wiped.is_ok() {
+            self.wiped_at = Some(fs::metadata(&self.log)?.len());
+        }
+        self.start(programs)?;
+        wiped
     }
 
     /// Gives its folder back and starts it. Says whether the others refused it meanwhile.

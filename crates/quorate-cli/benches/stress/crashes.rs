@@ -72,7 +72,7 @@ type AnyGuard = Box<dyn Deref<Target = Guard> + Send>;
 
 /// Claims all of a lock of this kind, or a group that shares it with no other.
 async fn take(cluster: Cluster, kind: &str, name: String, group: &str) -> Result<AnyGuard, Error> {
-    let hour = Duration::from_secs(3600);
+    let hour = Duration::from_hours(1);
     Ok(match kind {
         "mutex" => Box::new(Box::new(cluster.mutex(&name)?.lock().await?)),
         "read-write" => Box::new(Box::new(cluster.rwlock(&name)?.write().await?)),

@@ -216,9 +216,9 @@ impl World {
         self.rules().clear_all();
         for site in 0..self.sites.len() {
             for action in [
-                Action::Unwipe(site),
                 Action::FastDisk(site),
                 Action::EmptyDisk(site),
+                Action::Unwipe(site),
                 Action::ManyDescriptors(site),
                 Action::Resume(site),
             ] {
